@@ -27,7 +27,8 @@ from ostinato.journeys.language.states import (
 from ostinato.journeys.machine.decision import Evaluated, JourneyEvent, Submitted, TaskEnded
 from ostinato.journeys.machine.join import decide_join, ending_of_parallel, merge_branches
 from ostinato.journeys.machine.model import INTERNAL, ROOT, Ending, Frame, Instance, Rest, Termination
-from ostinato.journeys.machine.values import UnusableValue, add_attributes, add_duration, read_time, with_result
+from ostinato.journeys.machine.timer_due import timer_due
+from ostinato.journeys.machine.values import UnusableValue, add_attributes, with_result
 from ostinato.journeys.task_kind import Outcome, TaskProblem
 from ostinato.model import Json
 from ostinato.when.instants import SECOND, Micros
@@ -201,7 +202,7 @@ class Transitions:
             self._fail_internally(frame.id, str(wrong))
 
     def _set_timer(self, frame: Frame, state: Timer, value: Json) -> None:
-        due = read_time(value) if state.timer.duration is None else add_duration(value, self._now)
+        due = timer_due(state, value, self._now)
         self.frames[frame.id] = replace(frame, rest=Rest.PARKED, due=due)
         self.add_event("journey:timer_set", {**_location(frame), "due": due})
 

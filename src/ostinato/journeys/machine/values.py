@@ -1,18 +1,13 @@
-"""Compute the values that states write: merge objects, write at a path, add attributes, compute a due time. No function
-changes a value in place."""
+"""Compute the values that states write: merge objects, write at a path, add attributes. No function changes a value in
+place."""
 
 from __future__ import annotations
 
-from calendar import monthrange
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from typing import Any
 
-from ostinato.errors import SpecError
 from ostinato.journeys.language.states import Target
 from ostinato.model import Json
-from ostinato.when.durations import TooLong, parse_duration
-from ostinato.when.instants import LAST_MOMENT, Micros, from_datetime, read_instant, to_datetime
 
 _ABSENT: Any = object()
 MOST_ATTRIBUTES = 16
@@ -94,31 +89,6 @@ def _text(value: Json) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
-
-
-def add_duration(duration: Json, now: Micros) -> Micros:
-    """Return `now` plus an ISO 8601 duration. Months are calendar months; the day is limited to the last day of the
-    month. Raise `UnusableValue` if the duration is invalid or too long."""
-    if not isinstance(duration, str) or not duration.startswith("P"):
-        raise UnusableValue("the duration is not an ISO 8601 duration such as PT5M")
-    try:
-        length = parse_duration(duration)
-        at = to_datetime(now)
-        year, month = divmod(at.year * 12 + at.month - 1 + length.months, 12)
-        day = min(at.day, monthrange(year, month + 1)[1])
-        at = at.replace(year=year, month=month + 1, day=day) + timedelta(microseconds=length.exact)
-    except (TooLong, OverflowError):
-        raise UnusableValue("the duration ends after the year 9999") from None
-    except (SpecError, ValueError):
-        raise UnusableValue("the duration is not an ISO 8601 duration such as PT5M") from None
-    return min(from_datetime(at), LAST_MOMENT)
-
-
-def read_time(until: Json) -> Micros:
-    try:
-        return read_instant(until, "until")
-    except SpecError:
-        raise UnusableValue("the time is not an RFC 3339 time such as 2026-12-31T23:59:00Z") from None
 
 
 def _kind(value: Json) -> str:

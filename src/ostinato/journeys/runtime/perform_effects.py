@@ -16,7 +16,8 @@ from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.states import Timer
 from ostinato.journeys.machine.decision import Evaluate, Evaluated, Input, RunTask, TaskEnded
 from ostinato.journeys.machine.model import Instance
-from ostinato.journeys.machine.values import UnusableValue, add_duration, read_time
+from ostinato.journeys.machine.timer_due import timer_due
+from ostinato.journeys.machine.values import UnusableValue
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.task_kind import Outcome, Plugins, Request, TaskCall, TaskProblem
 from ostinato.model import DEFAULT_NAMESPACE, Json
@@ -155,7 +156,7 @@ def _limit_timer(runtime: JourneyRuntime, state: Timer, outcome: Outcome) -> Out
         return outcome
     now = runtime.now()
     try:
-        due = read_time(outcome.value) if state.timer.duration is None else add_duration(outcome.value, now)
+        due = timer_due(state, outcome.value, now)
     except UnusableValue:
         return outcome
     return Failure(TOO_FAR, f"a timer may be at most {most:,} s long") if due - now > most * SECOND else outcome
