@@ -196,7 +196,7 @@ class SqliteStore(Store):
         if len(jobs) > 1:
             try:
                 results = self._transaction([job.make for job in jobs])
-            except Exception:
+            except Exception:  # the job that failed fails again below, alone, and its caller gets the error
                 pass
             else:
                 for job, value in zip(jobs, results, strict=True):
