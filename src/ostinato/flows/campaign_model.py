@@ -358,6 +358,16 @@ def with_defaults(options: object, defaults: Mapping[str, Any]) -> object:
     return {**{name: defaults[name] for name in _DEFAULTS if name in defaults}, **(options or {})}
 
 
+def check_cap(options: CampaignOptions, keep: Micros | None, where: str) -> None:
+    """Raise OstinatoError if the frequency cap needs older campaigns than the agent keeps."""
+    if keep is not None and options.frequency_cap is not None and options.frequency_cap[1] > keep:
+        raise OstinatoError(
+            f"{where}.frequency_cap.per is {options.frequency_cap[1] / _UNITS['d']:g} d, and the agent keeps its "
+            f"campaigns for {keep / _UNITS['d']:g} d only, so older ones could not be counted; raise the agent's keep, "
+            "or lower the cap's per"
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Definition:
     """What a campaign sends, to which users and how. This is the checked input of the function `agent-campaign`;

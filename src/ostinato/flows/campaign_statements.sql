@@ -159,3 +159,10 @@ INSERT INTO ostinato_agent_throttles (namespace, agent, arrival) VALUES (:namesp
 
 -- put_throttle: the bucket as it is now. It is locked.
 UPDATE ostinato_agent_throttles SET arrival = :arrival WHERE namespace = :namespace AND agent = :agent
+
+-- old_campaign: the campaign that has been over for longest, if it was over before a time. Uses ostinato_agent_campaigns_finished.
+SELECT id FROM ostinato_agent_campaigns WHERE agent = :agent AND finished IS NOT NULL AND finished < :before
+ORDER BY finished LIMIT 1
+
+-- drop_campaign: a campaign without recipients.
+DELETE FROM ostinato_agent_campaigns WHERE id = :id

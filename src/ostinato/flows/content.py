@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ostinato.errors import InputError, NotFound, OstinatoError, did_you_mean, is_text, short_repr
-from ostinato.flows.campaign_model import CampaignOptions
+from ostinato.flows.campaign_model import CampaignOptions, check_cap
 from ostinato.flows.definition import Agent, check_arguments
 from ostinato.flows.model import CLASSIC
 from ostinato.flows.segments import Segment
@@ -31,7 +31,9 @@ def check_content(
 ) -> None:
     """Check that a turn which a schedule or campaign starts could begin. Raises `NotFound` if the agent has no such
     flow, `InputError` if the flow does not accept the input, or OstinatoError if there is no flow and the model could
-    not write a message by itself. With the options of a campaign, each variant is checked."""
+    not write a message by itself. With the options of a campaign, each variant and the frequency cap are checked."""
+    if options is not None:
+        check_cap(options, declared.get("keep"), "options")
     variants = options.variants if options is not None else ()
     contents = [(variant.flow or flow, {**(input or {}), **(variant.input or {})}) for variant in variants]
     for name, arguments in contents or [(flow, dict(input or {}))]:

@@ -13,7 +13,7 @@ import orjson
 from ostinato.engine.context import to_json
 from ostinato.errors import InputError, NotFound, OstinatoError, check_text, did_you_mean, refuse_nul, short_repr
 from ostinato.flows.calling import call
-from ostinato.flows.campaign_model import check_defaults
+from ostinato.flows.campaign_model import check_cap, check_defaults, read_options, with_defaults
 from ostinato.flows.model import CLASSIC, DAY
 from ostinato.flows.models import Model
 from ostinato.flows.routers import Detector, SchemaFlow, startable
@@ -109,6 +109,7 @@ class AgentSettings:
     fallback: str | None
     idle: Micros
     end_after: Micros
+    keep: Micros | None
     history: int
     rounds: int
     model_retry: Retry
@@ -386,6 +387,7 @@ class Agent:
             {
                 "zone": settings.zone,
                 "queue": settings.queue,
+                "keep": settings.keep,
                 "flows": {
                     name: {"version": flow.version, "description": flow.description}
                     for name, flow in self.flows.items()
@@ -419,6 +421,7 @@ def make_agent(
     fallback: str | None = None,
     idle: Length = _IDLE,
     end_after: Length = _END,
+    keep: Length | None = None,
     history: int = 20,
     rounds: int = 8,
     model_retry: Retry | int | Mapping[str, Any] | None = 3,
@@ -464,11 +467,15 @@ def make_agent(
     ends_after = read_length(end_after, "end_after")
     if not 0 < idle_for < ends_after <= 366 * DAY:
         raise OstinatoError(f"{where}: idle {idle!r} and end_after {end_after!r} are not 0 < idle < end_after <= 366 d")
+    keeps = None if keep is None else read_length(keep, "keep")
+    if keeps is not None and not DAY <= keeps <= 3660 * DAY:
+        raise OstinatoError(f"{where}: keep {keep!r} is neither None (for ever) nor a length from 1 d to 3660 d")
     for what, count, most in (("history", history, 1000), ("rounds", rounds, 50)):
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
             raise OstinatoError(f"{where}: {what} {short_repr(count)} is not a whole number from 1 to {most}")
     check_text(queue, f"{where}: the queue")
     check_defaults(campaigns or {}, f"{where}: campaigns")
+    check_cap(read_options(with_defaults(None, campaigns or {})), keeps, f"{where}: campaigns")
     scheduling = read_scheduler(scheduler or {}, f"{where}: scheduler")
     if schedules is not None and not isinstance(schedules, Mapping):
         raise OstinatoError(f"{where}: schedules {short_repr(schedules)} are not an object of definitions by key")
@@ -487,6 +494,7 @@ def make_agent(
             fallback=fallback,
             idle=idle_for,
             end_after=ends_after,
+            keep=keeps,
             history=history,
             rounds=rounds,
             model_retry=read_retry(model_retry),

@@ -21,6 +21,7 @@ from ostinato.flows.definition import Agent, AgentCodes
 from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.lost import lost_campaigns, lost_reason, lost_turns, scan
 from ostinato.flows.model import TURN_FUNCTION
+from ostinato.flows.retention import delete_old
 from ostinato.flows.runner import look_at_turn, turn_function
 from ostinato.flows.schedules.api import AgentSchedules, apply_schedules, check_agreement
 from ostinato.flows.schedules.occurrence import occurrence_function
@@ -35,6 +36,7 @@ from ostinato.store.contract import Operation, Rows
 
 _PAUSE = 1.0  # least seconds between two searches for lost sessions
 _SELDOM = 300.0  # most seconds between them
+_HOUR = 3600.0  # seconds between two deletions of what is old
 _SOON = 5.0  # most seconds between them while turns of a lost campaign are in progress
 
 
@@ -135,7 +137,11 @@ class AgentsPart(Part):
             await apply_schedules(self.host, agent, place, declared)
 
     def loops(self) -> Mapping[str, Loop]:
-        return {"lost sessions": self._end_lost} if self._around.codes.by_name else {}
+        agents = self._around.codes.by_name.values()
+        loops: dict[str, Loop] = {"lost sessions": self._end_lost} if agents else {}
+        if any(agent.settings.keep is not None for agent in agents):
+            loops["old conversations"] = self._delete_old
+        return loops
 
     async def close(self) -> None:
         await self._turns.stop()
@@ -158,6 +164,17 @@ class AgentsPart(Part):
                 await wait_for_event(news, _SOON if any(waits) else _SELDOM)
                 news.clear()
                 await asyncio.sleep(_PAUSE)  # so that many events in a row cause one search
+
+    async def _delete_old(self) -> None:
+        """Delete what agents keep no longer, every hour."""
+        host = self.host
+        while True:
+            for agent in self._around.codes.by_name.values():
+                more = agent.settings.keep is not None
+                while more:
+                    before = host.engine().clock.now() - (agent.settings.keep or 0)
+                    more = await host.store.run(lambda _, name=agent.name, before=before: delete_old(name, before))  # type: ignore[misc]
+            await asyncio.sleep(_HOUR)
 
     async def _end_lost_campaign(self, id: str, namespace: str, agent: str, status: str) -> bool:
         """End a campaign whose run is over. Return whether some of its turns are still in progress, so that it must be

@@ -234,3 +234,34 @@ WHERE (run_id, id) IN (SELECT run_id, id FROM {rows r(run_id text, id text)})
 -- note_mail: what the runs of sessions should know of turns that began without them.
 UPDATE ostinato_function_messages SET payload = r.payload FROM {rows r(run_id text, id text, payload text)}
 WHERE ostinato_function_messages.run_id = r.run_id AND ostinato_function_messages.id = r.id
+
+-- old_sessions: sessions that ended before a time, but for those of users whom a campaign still writes to. Uses ostinato_agent_sessions_ended.
+SELECT s.id FROM ostinato_agent_sessions s WHERE s.agent = :agent AND s.ended IS NOT NULL AND s.ended < :before
+AND NOT EXISTS (SELECT 1 FROM ostinato_agent_recipients r
+    WHERE r.user_id = s.user_id AND r.started IS NOT NULL AND r.status = 'started')
+ORDER BY s.ended LIMIT :limit
+
+-- drop_session_messages: what was said in these sessions.
+DELETE FROM ostinato_agent_messages WHERE session_id IN (SELECT id FROM {rows r(id text)})
+
+-- drop_session_outgoing: what was sent in the turns of these sessions. Uses ostinato_agent_outgoing_turn.
+DELETE FROM ostinato_agent_outgoing WHERE turn_id IN (
+    SELECT t.id FROM {rows r(id text)} JOIN ostinato_agent_turns t ON t.session_id = r.id)
+
+-- drop_session_escalations: what people were asked in these sessions.
+DELETE FROM ostinato_agent_escalations WHERE session_id IN (SELECT id FROM {rows r(id text)})
+
+-- drop_session_turns: the turns of these sessions.
+DELETE FROM ostinato_agent_turns WHERE session_id IN (SELECT id FROM {rows r(id text)})
+
+-- drop_sessions: these sessions.
+DELETE FROM ostinato_agent_sessions WHERE id IN (SELECT id FROM {rows r(id text)})
+
+-- drop_turns_without_session: turns that were over before a time and opened no session, oldest first. Uses ostinato_agent_turns_session.
+DELETE FROM ostinato_agent_turns WHERE id IN (
+    SELECT t.id FROM ostinato_agent_turns t
+    WHERE t.session_id IS NULL AND t.agent = :agent AND t.finished IS NOT NULL AND t.finished < :before
+    AND NOT EXISTS (SELECT 1 FROM ostinato_agent_recipients r
+        WHERE r.user_id = t.user_id AND r.started IS NOT NULL AND r.status = 'started')
+    ORDER BY t.id LIMIT :limit)
+RETURNING id

@@ -56,6 +56,7 @@ CREATE TABLE ostinato_agent_sessions (
 );
 CREATE UNIQUE INDEX ostinato_agent_sessions_open ON ostinato_agent_sessions (user_id) WHERE ended IS NULL;
 CREATE INDEX ostinato_agent_sessions_list ON ostinato_agent_sessions (namespace, agent, id);
+CREATE INDEX ostinato_agent_sessions_ended ON ostinato_agent_sessions (agent, ended) WHERE ended IS NOT NULL;
 -- Turns: one input that the agent handles, from any source. key: the same input again has the same key. reply_to: the
 -- run that gets the outcome as a message. schedule_id, scheduled_for, campaign_id: what started it.
 CREATE TABLE ostinato_agent_turns (

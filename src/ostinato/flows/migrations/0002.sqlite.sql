@@ -23,6 +23,8 @@ CREATE TABLE ostinato_agent_campaigns (
 );
 CREATE UNIQUE INDEX ostinato_agent_campaigns_occurrence ON ostinato_agent_campaigns (namespace, agent, occurrence);
 CREATE INDEX ostinato_agent_campaigns_list ON ostinato_agent_campaigns (namespace, agent, id);
+CREATE INDEX ostinato_agent_campaigns_finished ON ostinato_agent_campaigns (agent, finished)
+    WHERE finished IS NOT NULL;
 CREATE INDEX ostinato_agent_campaigns_open ON ostinato_agent_campaigns (id) WHERE finished IS NULL;
 -- The audience of each campaign, frozen before the first message, and what became of everybody. due: when their turn
 -- may begin. reason of a pending one: why it waits.
