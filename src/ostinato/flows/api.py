@@ -541,11 +541,10 @@ class Agents:
         return TurnHandle(self, Accepted(turn_id, True))
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
-        """Return the `Place` for a transaction if the actor may do `action`. Otherwise note the denial and raise
-        `Denied`.
+        """Return the `Place` for a transaction if the actor may do `action`. Otherwise raise `Denied`.
 
-        The denial is written as an event. The actor is the authenticated actor of this `Agents` object, and never an
-        argument of a call.
+        An event records the denial. The actor is the authenticated actor of this `Agents` object, and never an argument
+        of a call.
         """
         declared = await self._declaration(agent)
         place = self._place(agent, declared)
