@@ -97,8 +97,8 @@ _TO_EXPLAIN = 5.0  # seconds to find out why a run is not over
 
 
 class RunHandle(Generic[T_co]):
-    """A run that was started. `new` is false if a run with the same id existed before: then the handle is for that
-    run."""
+    """A run that was started. `new` is false if a run with the same id already existed. Then this is the handle of the
+    existing run."""
 
     __slots__ = ("_app", "id", "new")
 
@@ -121,7 +121,7 @@ class RunHandle(Generic[T_co]):
         return cast(T_co, _result(self.id, ended))
 
     async def cancel(self, reason: str = "") -> str:
-        """Cancel the run. Returns its status afterwards: it stays `active` until a running function has stopped."""
+        """Cancel the run, and return its new status. The status stays `active` until a running function has stopped."""
         return await self._app.cancel(self.id, reason)
 
     async def info(self) -> RunInfo:
@@ -153,8 +153,8 @@ class Ostinato(AppQueries, AppAccess):
     """An app: a store, the declared jobs, and, while the app runs, a node that executes them.
 
     `async with app:` runs a node. `async with app.connected():` only opens the store, to start and watch runs that
-    other processes execute. `ways` are extensions of the engine (`Way`), in addition to those that come with Ostinato.
-    `settings` are the settings of the ways.
+    other processes execute. `ways` are extensions of the engine (objects of the class `Way`), in addition to those that
+    come with Ostinato. `settings` are the settings of these extensions.
     """
 
     webhooks: Webhooks
@@ -239,7 +239,8 @@ class Ostinato(AppQueries, AppAccess):
         self._is_node = False
 
     def _attach(self, store: Store) -> None:
-        """Use this store: create the API for schedules and the part of each way for it."""
+        """Use this store: create the API for schedules, and for each extension (`Way`) a `Part` that works with this
+        store."""
         self.store = store
         self.schedules = Schedules(
             Surroundings(
@@ -290,11 +291,12 @@ class Ostinato(AppQueries, AppAccess):
 
     @property
     def built_in_jobs(self) -> set[str]:
-        """The names of the jobs that the user did not declare: `http`, and the jobs of the ways."""
+        """The names of the jobs that the user did not declare: `http`, and the jobs of the extensions (`Way`)."""
         return {"http", *(job.name for part in self._parts.values() for job in part.jobs)}
 
     def _taking_node(self) -> str | None:
-        """Return the id of the node in this process, or None if there is no node or it is stopping."""
+        """Return the id of the node in this process. Returns None if this process runs no node, or if the node is
+        stopping."""
         return self.engine.node if self._is_node and not self.engine.stopping else None
 
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
@@ -311,8 +313,8 @@ class Ostinato(AppQueries, AppAccess):
 
     def configure(self, store: str | None = None, *, egress: EgressPolicy | None = None, **settings: Any) -> None:
         """Override settings before the app starts. An operator's settings override those in the code. `settings` are
-        queues, concurrency, threads, lease, grace, keep_runs, keep_events, and the settings of the ways. Raises
-        `OstinatoError` if the app is running or a value is wrong."""
+        queues, concurrency, threads, lease, grace, keep_runs, keep_events, and the settings of the extensions (`Way`).
+        Raises `OstinatoError` if the app is running or a value is wrong."""
         if self._engine is not None:
             raise OstinatoError("the app is running; configure it before")
         of_ways = {name: settings.pop(name) for name in self.ways.settings if name in settings}
@@ -646,8 +648,8 @@ class Ostinato(AppQueries, AppAccess):
         at: datetime | str | None = None,
         **options: Any,
     ) -> Callable[[], Operation[list[Started]]]:
-        """Prepare the start of a run within a caller's own transaction. Returns a function that creates the operation
-        to run there."""
+        """Prepare a run that is to be started in a transaction of the caller. Returns a function. Each call of that
+        function creates a new operation, and executing this operation in the caller's transaction starts the run."""
         run, deadline = self._prepare(job, input, id, at, options)
         now = self.engine.clock.now()
         return lambda: start([run], now, [deadline] if deadline else [], borrowed=True)
@@ -787,8 +789,8 @@ class Ostinato(AppQueries, AppAccess):
         at: datetime | str | None = None,
         **options: Any,
     ) -> tuple[Run, Timer | None]:
-        """Check a start, and return (the run, the timer of its deadline or None) without storing them. A caller that
-        writes more rows in the same transaction stores them itself."""
+        """Check the arguments of a start. Returns (the run, the timer of its deadline or None). Nothing is stored: the
+        caller stores both, in a transaction in which it can write other rows, too."""
         return self._prepare(job, input, None, at, options)
 
     def _starting(
@@ -821,7 +823,8 @@ class Ostinato(AppQueries, AppAccess):
     # Waiting
 
     async def _ended(self, id: str) -> Ended:
-        """Wait for a chain to end. Log a warning if the chain has not ended and no node is running on the store."""
+        """Wait until the last attempt of a run has ended, and return how it ended. Logs a warning if the run has not
+        ended yet and no node is running on the store."""
         if not self._is_node:
             await self._warn_without_nodes(id)
         return await self.engine.waiters.wait(id)
@@ -845,13 +848,13 @@ class Ostinato(AppQueries, AppAccess):
     # Stopping
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """Cancel a run, and return its status afterwards. If the run is active, its node is asked to stop it: the task
-        of an async function is cancelled, but a function in a thread cannot be stopped."""
+        """Cancel a run, and return the status of the run afterwards. If the run is active, the node that executes it is
+        asked to stop it. The task of an async function is cancelled, but a function in a thread cannot be stopped."""
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id, force=False)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """End a run at once, even if it is active, and return its status afterwards. If its function is still running,
-        the result of the function is refused. A run that has ended before does not change."""
+        """End a run at once, even if it is active, and return the status of the run afterwards. A function that is
+        still running may continue, but its result is refused. A run that has already ended is not changed."""
         return await self._stop(id, Status.TERMINATED, reason or "terminated", request_id, force=True)
 
     async def _stop(self, id: str, status: Status, reason: str, request: str | None, *, force: bool) -> str:
@@ -900,13 +903,13 @@ class Ostinato(AppQueries, AppAccess):
         return staleness
 
     def ready(self) -> bool:
-        """Return whether this process works and is on time. `unready` returns the reason if it is not."""
+        """Return whether this process works and is on time. If this is False, `unready` returns the reason."""
         return self.unready() is None
 
     def unready(self) -> str | None:
-        """Return the reason why this process does not work on time, or None if it does.
+        """Return the reason why this process is not ready, or None if it is ready.
 
-        The reasons are: the app is not running or is stopping, the loop that fires timers is late, or the lease could
+        The reasons are: the app is not running or is stopping; the loop that fires timers is late; or the lease could
         not be renewed, because the store is unavailable, full, read-only or deleted.
         """
         engine = self._engine

@@ -49,8 +49,9 @@ class LoopThread:
 
 
 class BlockingCalls:
-    """Wraps `target`, an object with coroutine methods, for code that does not await. A coroutine method blocks until
-    it is done, and an async generator becomes a plain generator. `wait` runs a coroutine and returns its result."""
+    """Wraps `target`, an object with coroutine methods, for code that does not await. A coroutine method of `target`
+    becomes a method that blocks until the coroutine is done. An async generator becomes a plain generator. `wait` runs
+    a coroutine and returns its result."""
 
     def __init__(self, target: Any, wait: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
         self._target = target

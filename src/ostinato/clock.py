@@ -55,8 +55,8 @@ def _ticks() -> int:
 
 
 def _origin() -> str | None:
-    """Return an id of this boot and this time namespace of Linux: all processes in them have the same ticks. Returns
-    None if the system has no such ids."""
+    """Return an id of this boot of the machine together with the Linux time namespace of this process. Processes with
+    the same id have the same ticks. Returns None if the system has no such ids."""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/time')}"

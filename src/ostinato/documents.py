@@ -213,8 +213,8 @@ class _Reader:
         self._stop("document-several", _place(event), message)
 
     def _value(self, event: _Part, path: Path, ancestors: tuple[int, ...]) -> Any:
-        """Return the value that begins with this event. `ancestors` are the ids of the events that began the values
-        around it."""
+        """Return the value that begins with this event. `ancestors` contains, for each value that encloses this one,
+        the id of the event with which the enclosing value begins."""
         if isinstance(event, _Repeat):
             after, self._events = self._events, iter(event.events)
             in_alias, self._in_alias = self._in_alias, True
@@ -262,8 +262,8 @@ class _Reader:
             yield event
 
     def _object(self, path: Path, ancestors: tuple[int, ...]) -> dict[str, Any]:
-        """Return an object. Its own keys are read before the keys that a merge (`<<`) adds, so that the own keys keep
-        their places."""
+        """Return an object. The keys that are written in the object are read before the keys that a merge (`<<`) adds.
+        So a key that is written and merged has the position at which it is written."""
         members: dict[str, Any] = {}
         merges: list[list[_Part]] = []
         lines: dict[str, int] = {}
@@ -323,8 +323,8 @@ class _Reader:
         return parts
 
     def _merged(self, parts: list[_Part], path: Path, ancestors: tuple[int, ...]) -> dict[str, Any]:
-        """Return the members that a merge such as `<<: *defaults` adds. If several objects have the same key, the first
-        object counts."""
+        """Return the members that a merge such as `<<: *defaults` adds. If several merged objects have the same key,
+        the value in the first of these objects is used."""
         while isinstance(parts[0], _Repeat):
             parts = parts[0].events
         after, self._events = self._events, iter(parts)
@@ -393,8 +393,8 @@ class _Reader:
             return ""
 
     def _tag(self, event: ScalarEvent) -> str:
-        """Return the type of a scalar, such as "int": that of its explicit tag, or the type that YAML finds for its
-        text."""
+        """Return the type of a scalar, such as "int". This is the type of its explicit tag. Without a tag, it is the
+        type that YAML derives from the text."""
         tag = event.ctag
         if tag is None or str(tag) == "!":
             tag = self._yaml.resolver.resolve(ScalarNode, event.value, event.implicit)

@@ -237,8 +237,8 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
 
 
 def check_keywords(function: Callable[..., Any], keywords: Iterable[str], where: str) -> None:
-    """Raise `TypeError` if a function does not take one of the keywords. The message names the keywords that it
-    takes."""
+    """Raise `TypeError` if a function does not accept one of the keywords. The message suggests a similar keyword, or
+    lists the keywords that the function accepts."""
     names = [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
     for name in keywords:
         if name not in names:
@@ -246,8 +246,8 @@ def check_keywords(function: Callable[..., Any], keywords: Iterable[str], where:
 
 
 def naming_keywords(where: str) -> Callable[[F], F]:
-    """Return a decorator for a coroutine function. If the function is called with an unknown keyword, the `TypeError`
-    names the keywords that it takes."""
+    """Return a decorator for a coroutine function. A call with an unknown keyword then raises a `TypeError` that
+    suggests a similar keyword, or lists the keywords that the function accepts."""
 
     def decorate(function: F) -> F:
         takes = set(signature(function).parameters)

@@ -1,5 +1,5 @@
-"""The names of events. Ways add the names of their own events. docs/reference/events.md lists the names with their
-data; a test compares that file with this module."""
+"""The names of events. An extension (`Way`) adds the names of its own events. docs/reference/events.md lists the names
+with their data; a test compares that file with this module."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _VERBS = {
 
 
 class EventNames:
-    """All names of events in an app. A name is `subject:verb`. `of_ways` is a dict from subject to the verbs of the
-    events that ways add, separated by spaces."""
+    """All names of events in an app. A name is `subject:verb`. `of_ways` has the events that extensions (`Way`) add: a
+    dict from each subject to its verbs, separated by spaces."""
 
     def __init__(self, of_ways: Mapping[str, str]) -> None:
         taken = _VERBS.keys() & of_ways.keys()

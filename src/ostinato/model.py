@@ -99,8 +99,8 @@ class Retry:
     """The retry policy of a run: how many attempts it has, and the delays between them.
 
     `attempts` counts all attempts, including the first. The n-th delay is `delay` × `factor`^(n-1), but at most
-    `longest`. From this delay a random part is subtracted: with a `jitter` of 0.1, up to a tenth of the delay. `delay`
-    and `longest` are texts such as `"5s"`, timedeltas or numbers of seconds; they are kept as timedeltas.
+    `longest`. A random part of this delay is subtracted: with a `jitter` of 0.1, up to a tenth of the delay. `delay`
+    and `longest` are texts such as `"5s"`, timedeltas or numbers of seconds; they are converted to timedeltas.
     """
 
     attempts: int = 1
@@ -158,11 +158,11 @@ def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many runs with one key may run at once (`most`), and how many may start in a period (`rate` per `per`).
+    """How many runs with one key may run at once (`most`), and how many may start in a period (`rate` runs per `per`).
 
     Runs with the same `key` share the limit. `{name}` in the key is replaced by the value `name` of the input. Without
     `most` and `rate`, the limit only gives each key a fair share of the nodes, in proportion to `weight`. `per` is a
-    text such as `"1m"`, a timedelta or a number of seconds; it is kept as a timedelta.
+    text such as `"1m"`, a timedelta or a number of seconds; it is converted to a timedelta.
     """
 
     key: str
@@ -214,8 +214,8 @@ class Run:
     """One attempt of a run.
 
     `root_id` is the id of the first attempt, which identifies the chain of attempts. `claim` counts how often this
-    attempt was claimed; the fence compares it at every write of a node. `detail` is JSON that the schedule has stored
-    about the occurrence.
+    attempt was claimed; a write of a node that has an older claim number is refused (the fence). `detail` is JSON that
+    the schedule has stored about the occurrence.
     """
 
     id: str

@@ -1,5 +1,5 @@
-"""Check the starts of runs, and build the runs. Every mistake in a start is found here, before a run is stored. Values
-that many runs of one job share are computed once."""
+"""Check the starts of runs, and build the runs. A mistake in a start raises an error here, before a run is stored.
+Values that many runs of one job share are computed once."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ class RunBuilder:
         return self._own.deadline
 
     def run(self, id: str, input: Mapping[str, Any] | None, key: str | None) -> tuple[Run, Timer | None]:
-        """Return (a run, the timer of its deadline or None). `key` is the id that the caller has given to the run.
-        Raises `OstinatoError` if the input or the key is wrong."""
+        """Return (a run, the timer of its deadline or None). `key` is the id that the caller chose for the run, or
+        None. Raises `OstinatoError` if the input or the key is wrong."""
         if input is not None and not isinstance(input, Mapping):
             raise OstinatoError(
                 f"job {self._name!r}: the input {short_repr(input)} is not an object with string keys; "
@@ -183,8 +183,8 @@ def is_same_function(first: Callable[..., Any], second: Callable[..., Any]) -> b
 
 
 def _are_both_in_source(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether the source file defines both functions, on different lines. If one function is from before a
-    reload of an edited file, the file now defines only the other one.
+    """Return whether the source file, as it is now, defines both functions, on different lines. After a module was
+    edited and reloaded, the file defines only the newer one of two such functions.
 
     Returns False if the source cannot be read.
     """

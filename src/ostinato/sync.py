@@ -76,7 +76,7 @@ class Blocking(Generic[P, T]):
 
 
 class Plain(Generic[P, T]):
-    """Wraps a plain method, which needs no event loop, without a change."""
+    """Forwards a plain method unchanged, because it needs no event loop."""
 
     def __init__(self, method: Callable[Concatenate[Any, P], T]) -> None:
         self._method = method
@@ -86,7 +86,7 @@ class Plain(Generic[P, T]):
 
 
 class SyncCalls(Calls):
-    """The methods of a part of the app, such as `app.schedules`. Each blocks until it is done."""
+    """The methods of a part of the app, such as `app.schedules`. Each method blocks until it is done."""
 
     if not TYPE_CHECKING:
 
@@ -323,13 +323,13 @@ class SyncAgents(SyncCalls):
         return self._calls.declare
 
     def schedules(self, agent: str) -> Any:
-        """Return the schedules of an agent: the methods of `app.agents.schedules(agent)`. Each blocks until it is
-        done."""
+        """Return the schedules of an agent, with the methods of `app.agents.schedules(agent)`. Each method blocks until
+        it is done."""
         return BlockingCalls(self._calls.schedules(agent), self._app.call)
 
     def campaigns(self, agent: str) -> Any:
-        """Return the campaigns of an agent: the methods of `app.agents.campaigns(agent)`. Each blocks until it is
-        done."""
+        """Return the campaigns of an agent, with the methods of `app.agents.campaigns(agent)`. Each method blocks until
+        it is done."""
         return BlockingCalls(self._calls.campaigns(agent), self._app.call)
 
     takes_signed = Plain(Agents.takes_signed)
@@ -391,7 +391,7 @@ class SyncOstinato(Calls):
             self._loop.stop()
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine of the app in its event loop, and return the result."""
+        """Run a coroutine on the app's event loop, and return the result."""
         return self._loop.call(coroutine)
 
     @overload

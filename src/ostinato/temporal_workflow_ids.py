@@ -1,6 +1,7 @@
-"""Store the workflow ids that runs of schedules have in Temporal's protocol, when the runs are inserted.
+"""Store the workflow ids that runs of schedules have in Temporal's protocol. A run's workflow id is stored when the run
+is inserted.
 
-Every node stores them, even a node that does not serve the protocol, because any node may fire a schedule that a
+Every node stores these ids, even a node that does not serve the protocol, because any node may fire a schedule that a
 Temporal client created. The rest of the protocol is in `faces.temporal`.
 """
 

@@ -1,4 +1,4 @@
-"""Run an app until Ctrl-C or SIGTERM, and end in time even if a thread cannot be stopped."""
+"""Run an app until Ctrl-C or SIGTERM. Then end the process soon, even if a thread cannot be stopped."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
-    """Run `work` on a new event loop. `work` gets an event. The first signal sets this event, and a second signal ends
-    the process at once.
+    """Run `work` on a new event loop. `work` gets an event, which the first signal sets. A second signal ends the
+    process at once.
 
-    If job threads are still running shortly after `work` has ended, the process ends all the same, with exit code 0.
-    The runs of these threads have been handed to other nodes.
+    If threads of jobs are still running shortly after `work` has ended, the process ends nevertheless, with exit code
+    0. The runs of these threads have been handed to other nodes.
     """
     before = {name: signal.getsignal(name) for name in _SIGNALS}
     overdue = threading.Timer(_LAST_WAIT, _end_process)

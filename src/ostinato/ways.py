@@ -1,4 +1,4 @@
-"""The ways (extensions of the engine) that come with Ostinato, and the owner of every table."""
+"""The extensions of the engine (`Way`) that come with Ostinato, and the owner of every table."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FACES = (
 
 
 class WaySettings(TypedDict, total=False):
-    """The settings of the ways in `WAYS`, for type checkers."""
+    """The settings of the extensions in `WAYS`, for type checkers."""
 
     webhook_patience: Length
     journeys: str | Path | Sequence[str | Path]
@@ -42,13 +42,13 @@ class WaySettings(TypedDict, total=False):
 
 
 def all_ways(more: Iterable[Way] = ()) -> Ways:
-    """Return the ways that come with Ostinato, and the ways in `more`."""
+    """Return the extensions (`Way`) that come with Ostinato, and those in `more`."""
     return Ways([*WAYS, *more])
 
 
 def named_ways(names: Iterable[str]) -> list[Way]:
-    """Import and return the ways with these names. A name is written as `module:NAME`. Raises `OstinatoError` if a way
-    cannot be imported or is not a `Way`."""
+    """Import and return the extensions with these names. A name is written as `module:NAME`. Raises `OstinatoError` if
+    an object cannot be imported or is not a `Way`."""
     return list(map(_named, names))
 
 
@@ -63,7 +63,8 @@ def _named(name: str) -> Way:
 
 
 def owned_tables(ways: Ways) -> Iterator[tuple[str, Table]]:
-    """Yield (owner, table) for every table. The owner is "engine", "schedules", "faces", or the name of a way."""
+    """Yield (owner, table) for every table. The owner is "engine", "schedules", "faces", or the name of an extension
+    (`Way`)."""
     from ostinato.engine.tables import TABLES as ENGINE
     from ostinato.schedules.tables import TABLES as SCHEDULES
 
@@ -73,7 +74,8 @@ def owned_tables(ways: Ways) -> Iterator[tuple[str, Table]]:
 
 
 def action_kinds(ways: Ways) -> ActionKinds:
-    """Return a dict from name to kind of action, for the actions other than jobs that schedules can start."""
+    """Return a dict from name to `ActionKind`. It has every kind of action that a schedule can start, except jobs.
+    Raises `OstinatoError` if an action of an extension (`Way`) is not an `ActionKind`."""
     from ostinato.schedules.actions import ActionKind
 
     kinds: dict[str, ActionKind] = {}
@@ -85,8 +87,8 @@ def action_kinds(ways: Ways) -> ActionKinds:
 
 
 def companions() -> Companions:
-    """Return a dict from name to companion. `Schedule.companion` is such a name. A companion stores more rows for the
-    runs of a schedule."""
+    """Return a dict from name to companion. A companion stores additional rows for the runs of a schedule;
+    `Schedule.companion` is the name of a companion."""
     from ostinato import temporal_workflow_ids
     from ostinato.flows.schedules import rows as agent_schedules
 
@@ -97,9 +99,9 @@ def companions() -> Companions:
 
 
 def read_schedules(path: str | Path, *, name: str | None = None, ways: Iterable[Way] = ()) -> ScheduleFile:
-    """Read a file of schedules. The origin of the schedules is `file:` and `name`; by default `name` is the name of the
-    file. `ways` are ways that do not come with Ostinato; the schedules may use their actions. Raises `FileError` with
-    all mistakes in the file, and `OstinatoError` if the file cannot be read."""
+    """Read a file of schedules. The origin of the schedules is `file:` followed by `name`; by default `name` is the
+    name of the file. `ways` are extensions (`Way`) that do not come with Ostinato; the schedules may use their actions.
+    Raises `FileError` with all mistakes in the file, and `OstinatoError` if the file cannot be read."""
     from ostinato.schedules.declared import files
 
     return files.read_schedules(path, name=name, kinds=action_kinds(all_ways(ways)))
@@ -108,8 +110,8 @@ def read_schedules(path: str | Path, *, name: str | None = None, ways: Iterable[
 def parse_schedules(
     text: str, file: str = "schedules.yaml", *, name: str | None = None, ways: Iterable[Way] = ()
 ) -> ScheduleFile:
-    """Read schedules from a text. `file` is the name of the file in error messages. `name` and `ways` are those of
-    `read_schedules`. Raises `FileError` with all mistakes in the text."""
+    """Read schedules from a text. Error messages use `file` as the name of the file. `name` and `ways` mean the same as
+    for `read_schedules`. Raises `FileError` with all mistakes in the text."""
     from ostinato.schedules.declared import files
 
     return files.parse_schedules(text, file, name=name, kinds=action_kinds(all_ways(ways)))

@@ -14,7 +14,8 @@ _PAUSE = 0.5  # seconds between two calls
 
 
 class AgentCampaigns:
-    """The campaigns of one agent. Changes take an idempotency key, `key`; without it a new one is generated."""
+    """The campaigns of one agent. Methods that change something take an idempotency key, `key`. Without a `key`, the
+    client generates one."""
 
     def __init__(self, calling: Calling, agent: str) -> None:
         self._calling = calling

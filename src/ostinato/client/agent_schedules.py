@@ -12,7 +12,8 @@ from ostinato.client.calling import Calling, Json, part, without_none
 
 
 class AgentSchedules:
-    """The schedules of one agent. Changes take an idempotency key, `key`; without it a new one is generated."""
+    """The schedules of one agent. Methods that change something take an idempotency key, `key`. Without a `key`, the
+    client generates one."""
 
     def __init__(self, calling: Calling, agent: str) -> None:
         self._calling = calling
@@ -72,11 +73,12 @@ class AgentSchedules:
         return await self._calling.one("POST", self._path(id, "cancel"), {"reason": reason}, key=key)
 
     async def pause(self, id: str, note: str = "", *, key: str | None = None) -> Json:
-        """Pause a schedule. Due times within the pause do not run."""
+        """Pause a schedule. It does not run at its due times until `resume` is called."""
         return await self._calling.one("POST", self._path(id, "pause"), {"note": note}, key=key)
 
     async def resume(self, id: str, note: str = "", *, key: str | None = None) -> Json:
-        """Resume a schedule. Due times within the pause run only if the schedule's `on_missed` policy catches up."""
+        """Resume a schedule. Due times that passed during the pause run now only if the `on_missed` policy is
+        `catch_up`."""
         return await self._calling.one("POST", self._path(id, "resume"), {"note": note}, key=key)
 
     async def trigger(self, id: str, *, key: str | None = None) -> str:

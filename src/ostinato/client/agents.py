@@ -17,7 +17,7 @@ class Agents:
     """Agents, their users and sessions, and the questions that agents ask people.
 
     `user` is a user's external id. The server records the owner of the client's token as the actor, so no call takes an
-    actor. Changes take an idempotency key, `key`; without it a new one is generated.
+    actor. Methods that change something take an idempotency key, `key`. Without a `key`, the client generates one.
     """
 
     def __init__(self, calling: Calling) -> None:
@@ -32,7 +32,7 @@ class Agents:
         return AgentSchedules(self._calling, agent)
 
     def campaigns(self, agent: str) -> AgentCampaigns:
-        """Return the calls about the campaigns of an agent. A campaign sends messages to many of its users."""
+        """Return the calls about the campaigns of an agent. A campaign sends messages to many users of the agent."""
         return AgentCampaigns(self._calling, agent)
 
     # Messages and turns
@@ -152,7 +152,8 @@ class Agents:
         action: Any = None,
         key: str | None = None,
     ) -> Json:
-        """Decide an escalation: approve or reject what the agent asks. Raises `Conflict` if it is already decided."""
+        """Decide an escalation: approve or reject the action that the agent asks about. Raises `Conflict` if the
+        escalation is already decided."""
         body = without_none(approved=approved, message=message, action=action)
         return await self._calling.one("POST", _path(agent, "escalations", escalation_id, "resolve"), body, key=key)
 
@@ -166,7 +167,8 @@ class Agents:
         return await self._calling.one("POST", _path(agent, "users", user, "hand-back"), body, key=key)
 
     async def say(self, agent: str, user: str, text: str, *, id: str | None = None, key: str | None = None) -> Json:
-        """Send a text to a user whose conversation a person has taken over. Calls with the same `id` send it once."""
+        """Send a text to a user whose conversation a person has taken over. If several calls have the same `id`, the
+        text is sent once."""
         body = {"text": text, "id": id or secrets.token_hex(16)}
         return await self._calling.one("POST", _path(agent, "users", user, "say"), body, key=key)
 

@@ -40,7 +40,7 @@ class Denied(OstinatoError):
 
 
 class ServerFailed(OstinatoError):
-    """Raised if the server failed with an internal error. Its log has the details."""
+    """Raised if the server failed with an internal error. The log of the server has the details."""
 
 
 class Answered(Exception):
@@ -77,12 +77,13 @@ class Calling:
         headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> httpx.Response:
-        """Make a call, and return the response. For an error response, raises the error that `app` would raise.
+        """Make a call, and return the response. If the response is an error, raises the error that the method of `app`
+        would raise.
 
-        `key` is the idempotency key; without it a new one is generated. `once=True` means that the server carries out
-        the call once, however often it is sent. With `once=False`, a call without an answer is retried only if it
-        certainly did not reach the server. A response with status 429, 502, 503 or 504 is always retried. Other
-        keywords become query parameters.
+        `key` is the idempotency key; without it, the client generates one. `once` says whether the server carries out
+        the call only once, even if the client sends it several times. If no answer arrives, a call with `once=True` is
+        retried. A call with `once=False` is then retried only if no connection was made. A response with status 429,
+        502, 503 or 504 is always retried. Other keywords become query parameters.
         """
         import httpx
 
@@ -155,7 +156,7 @@ def content_of(body: Any) -> bytes | None:
 
 
 def error_of(response: httpx.Response) -> OstinatoError:
-    """Return the error that `app` would have raised where the server sent this error response."""
+    """Return the error for an error response: the error that the same call on `app` would raise."""
     try:
         body = dict(response.json())
         words = str(body["detail"])

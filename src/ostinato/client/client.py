@@ -78,8 +78,9 @@ class Client:
     async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
         """Make any call of the API, and return the JSON of its answer, or None for status 204.
 
-        `key` is the idempotency key; without it a new one is generated. `if_match` is a conflict token: the server
-        refuses the call if the object has changed since. Other keywords become query parameters.
+        `key` is the idempotency key; without it, the client generates one. `if_match` is a conflict token: the server
+        refuses the call if the object has changed since the client read the token. Other keywords become query
+        parameters.
         """
         return await self._calling.call(method, path, body, **how)
 
@@ -158,7 +159,8 @@ class Client:
     async def follow(
         self, *, pattern: str = "*", subject: str | None = None, after: int | None = None
     ) -> AsyncIterator[Json]:
-        """Yield events as they happen, without end. A broken stream is resumed without missing an event."""
+        """Yield events as they happen. The iteration never ends by itself. If the connection breaks, the client opens a
+        new one and continues without missing an event."""
         import httpx
 
         loop = asyncio.get_running_loop()
@@ -207,7 +209,8 @@ class Client:
     async def create_token(
         self, role: str = "reader", *, namespace: str | None = None, label: str = "", expires_in: str | None = None
     ) -> Json:
-        """Create a token. Only this answer shows it. The call is not retried if its answer may have been lost."""
+        """Create a token. Only this answer contains the secret text of the token. If the answer may have been lost, the
+        call is not retried."""
         body = without_none(role=role, namespace=namespace, label=label, expires_in=expires_in)
         return dict(await self._calling.call("POST", "/tokens", body, once=False))
 
@@ -222,6 +225,6 @@ class Client:
         return await self._calling.one("POST", "/diagnosis", {"repair": repair})
 
     async def ready(self) -> Json:
-        """Return whether the server is ready, and the reason if it is not."""
+        """Return a dict that says whether the server is ready, and the reason if the server is not ready."""
         response = await self._calling.http.get("/health/ready")
         return dict(response.json())

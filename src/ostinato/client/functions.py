@@ -13,7 +13,7 @@ _ALL = 1_000_000
 class Functions:
     """The calls about durable functions. `id` is the id of a run, or the id that was given when the run was started.
 
-    Changes take an idempotency key, `key`; without it a new one is generated.
+    Methods that change something take an idempotency key, `key`. Without a `key`, the client generates one.
     """
 
     def __init__(self, calling: Calling) -> None:
@@ -74,7 +74,8 @@ class Functions:
         return await self._calling.pages("/functions/declared", "after", None, _ALL)
 
     async def drain(self) -> list[Json]:
-        """List each version of code that unfinished runs began with."""
+        """List the versions of code with which the unfinished runs began, and the number of these runs for each
+        version."""
         return await self._calling.pages("/functions/drain", "after", None, _ALL)
 
     async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> str:

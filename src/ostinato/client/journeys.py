@@ -11,8 +11,8 @@ from ostinato.client.calling import Calling, Json, part
 class Journeys:
     """The calls about journeys. Bodies and answers have the field names of the journey language.
 
-    A journey can read the `headers` of a call. Changes take an idempotency key, `key`; without it a new one is
-    generated.
+    A journey can read the `headers` of a call. Methods that change something take an idempotency key, `key`. Without a
+    `key`, the client generates one.
     """
 
     def __init__(self, calling: Calling) -> None:
@@ -31,10 +31,10 @@ class Journeys:
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Start a journey. The answer is its outcome (with `status`) or its status (with `currentState`).
+        """Start a journey. If the journey has ended, the answer is its outcome, with the member `status`.
 
-        With `at_once`, or if the journey is still active after `wait` seconds, the answer has instead `statusUrl`, the
-        URL of the journey's status.
+        If the journey waits for something, the answer is its status, with the member `currentState`. If it is still
+        active after `wait` seconds, or with `at_once`, the answer has `statusUrl`, the URL of the journey's status.
         """
         sent_headers = _with_preferences(headers, wait, at_once)
         path = f"/journeys/{part(name)}/start"
@@ -117,7 +117,8 @@ class Journeys:
     async def bindings(
         self, *, name: str | None = None, subject: str | None = None, after: str = "", limit: int = 100
     ) -> list[Json]:
-        """List bindings, without their contexts. `name` selects those of a journey, `subject` those of a subject."""
+        """List bindings, without their contexts. `name` selects the bindings of one journey. `subject` selects the
+        bindings of one subject."""
         filters = {"journeyName": name, "subjectId": subject}
         return await self._calling.pages("/journey-bindings", "after", after, limit, **filters)
 

@@ -11,8 +11,9 @@ from ostinato.client.calling import Calling, Json, Moment, part, without_none
 class Schedules:
     """The calls about schedules.
 
-    Changes take `if_match`, a conflict token: the server refuses the change if the schedule has changed since. They
-    also take an idempotency key, `key`; without it a new one is generated.
+    Most methods that change a schedule take `if_match`, a conflict token: the server refuses the change if the schedule
+    has changed since the client read the token. They also take an idempotency key, `key`. Without a `key`, the client
+    generates one.
     """
 
     def __init__(self, calling: Calling) -> None:
@@ -127,7 +128,7 @@ class Schedules:
     async def apply(
         self, document: Json | str, *, prune: bool = False, take: bool = False, key: str | None = None, **named: Any
     ) -> Json:
-        """Create and update schedules so that they match a file: all of them, or none.
+        """Create and update schedules so that they match a file. Either all changes are made, or none.
 
         Takes the arguments of `plan`.
         """
@@ -146,7 +147,8 @@ class Schedules:
                 return {"schedules": schedules}
 
     async def simulate(self, first: Moment, last: Moment, **options: Any) -> Json:
-        """Simulate a stored schedule (`schedule`, its name) or a definition (`draft`) from `first` to `last`.
+        """Simulate a schedule from `first` to `last`. `schedule` is the name of a stored schedule; `draft` is a
+        definition instead.
 
         Further options: run_time, outages, pauses, seed.
         """

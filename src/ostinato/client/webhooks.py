@@ -9,7 +9,8 @@ from ostinato.client.calling import Calling, Json, part, without_none
 
 
 class Webhooks:
-    """The calls about webhooks. Changes take an idempotency key, `key`; without it a new one is generated."""
+    """The calls about webhooks. Methods that change something take an idempotency key, `key`. Without a `key`, the
+    client generates one."""
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -30,7 +31,7 @@ class Webhooks:
         notes: str = "",
         key: str | None = None,
     ) -> Json:
-        """From now on, send events whose names match one of the patterns to a URL.
+        """Create a webhook. From now on, the server sends to `url` each event whose name matches one of the patterns.
 
         `secret` is a reference to a signing key on the server, such as `"secret://hook-key"`, or a list of such
         references.
@@ -46,7 +47,8 @@ class Webhooks:
         return await self._calling.one("POST", _path(id, "disable"), {"reason": reason}, key=key)
 
     async def enable(self, id: str, *, after: int | None = None, key: str | None = None) -> Json:
-        """Enable a webhook again. It continues with the first undelivered event, or with the first after `after`."""
+        """Enable a webhook again. It continues with the first undelivered event, or with the first event whose sequence
+        number is above `after`."""
         return await self._calling.one("POST", _path(id, "enable"), without_none(after=after), key=key)
 
     async def replay(self, id: str, after: int, *, key: str | None = None) -> Json:

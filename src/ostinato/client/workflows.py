@@ -8,7 +8,8 @@ from ostinato.client.calling import Calling, Json, part, without_none
 
 
 class Workflows:
-    """The calls about workflows. Changes take an idempotency key, `key`; without it a new one is generated."""
+    """The calls about workflows. Methods that change something take an idempotency key, `key`. Without a `key`, the
+    client generates one."""
 
     def __init__(self, calling: Calling) -> None:
         self._calling = calling
@@ -60,7 +61,7 @@ class Workflows:
         return await self._calling.one("POST", _path(name, "resume"), key=key)
 
     async def stop(self, name: str, *, key: str | None = None) -> Json:
-        """Stop a workflow permanently. Its records are kept."""
+        """Stop a workflow permanently. Its records stay in the store."""
         return await self._calling.one("POST", _path(name, "stop"), key=key)
 
     async def run_now(self, name: str, *, key: str | None = None) -> Json:

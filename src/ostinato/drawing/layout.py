@@ -1,8 +1,8 @@
 """Lay out a graph: boxes in rows from top to bottom, each below the boxes that lead to it where possible.
 
 Within a row, an edge that passes through is a vertical line in its own column. Between two rows, an edge is a curve. So
-no edge runs behind a box. Edges leave and reach a box side by side. The label of an edge is on the edge, between two
-rows, and labels do not overlap. The functions are pure.
+no edge runs behind a box. The edges of one box touch it at different points, side by side. The label of an edge is on
+the edge, between two rows, and labels do not overlap. The functions are pure.
 """
 
 from __future__ import annotations
@@ -311,9 +311,9 @@ def _neighbours(links: Sequence[Edge]) -> tuple[dict[str, list[str]], dict[str, 
 
 
 def _order(rows: list[list[str]], links: Sequence[Edge]) -> None:
-    """Sort the boxes of each row by the mean position of their neighbours, so that few edges cross. Changes `rows`.
+    """Sort the boxes of each row by the mean position of their neighbours, so that few edges cross. `rows` is modified.
 
-    It repeats this from top to bottom and back.
+    The rows are sorted several times, alternately from top to bottom and from bottom to top.
     """
     above, below = _neighbours(links)
     for sweep in range(_SWEEPS):
@@ -356,7 +356,8 @@ def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mappin
 
 
 def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
-    """Return the least distance of each box in a row from the first box, between their centres."""
+    """Return for each box of a row the least possible distance from the centre of the first box to the centre of this
+    box."""
     offsets = [0.0]
     for a, b in pairwise(row):
         offsets.append(offsets[-1] + widths[a] / 2 + _GAP_X + widths[b] / 2)
@@ -364,7 +365,7 @@ def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
 
 
 def _apart(wished: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """Return the positions nearest to the wished positions that are far enough apart.
+    """Return positions that are far enough apart, and as near as possible to the wished positions.
 
     `offsets` are the least distances from the first box. Boxes that would come too close move as one block.
     """

@@ -1,4 +1,4 @@
-"""Draw the shapes of a picture as SVG. `text` and `svg` escape the texts in them."""
+"""Draw the shapes of a picture as SVG. `text` escapes its words, and `svg` escapes its title."""
 
 from __future__ import annotations
 

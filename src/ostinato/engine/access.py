@@ -27,10 +27,10 @@ _NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 class Role(StrEnum):
-    """`admin` includes the permissions of `operator`, and `operator` those of `reader`.
+    """The role of a token. `admin` includes the permissions of `operator`, and `operator` includes those of `reader`.
 
-    `agent` is separate: no other role includes it, and it includes no other role. An agent acts for one user, through
-    the tools that it was given.
+    `agent` is separate: no other role includes it, and it includes no other role. A token with the role `agent` acts
+    for one user, through the tools that its agent was given.
     """
 
     ADMIN = "admin"

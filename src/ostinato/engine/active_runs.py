@@ -59,9 +59,9 @@ class Bodies:
 
     `on_written` is called with the ends of runs after they are committed. `trouble` is called with errors of the store.
 
-    `lapsed` returns whether the node's lease may have expired, and `renewed` waits until the lease is renewed. A node
-    whose event loop was blocked for long may have lost the runs that it claimed, so it checks its lease before it
-    begins a run.
+    `lapsed` returns whether the node's lease may have expired. `renewed` waits until the lease is renewed. If the event
+    loop of a node was blocked for a long time, other nodes may have taken over its runs. So the node checks its lease
+    before it begins a run.
     """
 
     def __init__(
@@ -123,8 +123,8 @@ class Bodies:
             self.ends.put(_end_as_handed_back(run))
 
     async def abandon(self, why: Stop) -> None:
-        """Cancel every body, and wait until all have ended. A body may ignore its cancellation, so the wait is limited
-        by the grace period."""
+        """Cancel every body, and wait until all of them have ended. The wait ends after the grace period at the latest,
+        because a body may ignore its cancellation."""
         tasks = self.tasks()
         if why.status is Status.READY and self.running:
             names = sorted({one.run.name for one in self.running.values()})
@@ -222,8 +222,9 @@ class Bodies:
 
     @asynccontextmanager
     async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
-        """Wrap a transaction that claims a run for this node. Yields a function that begins the run: call it with the
-        run after the commit. If the answer of the commit was lost, `_check_held` of the node finds the run later."""
+        """Wrap a transaction that claims a run for this node. Yields a function: call it with the run after the commit,
+        to begin the run. If the commit succeeded but its answer was lost, `_check_held` of the node begins the run
+        later."""
         has_begun = False
 
         def begin(run: Run) -> None:
@@ -251,8 +252,8 @@ class Bodies:
         return outcome
 
     def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
-        """Return the end to write for an outcome, with the next attempt if there is one. If the retry policy raises an
-        error, the run fails, and its reason contains that error."""
+        """Return the end to write for an outcome, with the next attempt if there is one. If the retry policy itself
+        raises an error, the run fails, and the reason of the failure contains that error."""
         if outcome.status is Status.SUCCEEDED:
             return End(run, outcome.status, result=outcome.result)
         try:

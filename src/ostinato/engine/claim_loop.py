@@ -1,4 +1,4 @@
-"""The claim loop: claim runs from the node's queues while it has free slots, and begin them."""
+"""The claim loop: while the node has free slots, it claims runs from the node's queues and begins them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BACKLOG = 5_000  # if more outcomes than this wait for the store, no more runs 
 
 @dataclass(slots=True)
 class Share:
-    """Slots that are not used for runs from the queues, but for runs that a `Way` starts and begins itself.
+    """Slots reserved for runs that an extension (`Way`) starts and begins itself. Runs from the queues do not use them.
 
     `most` is the maximum number of these slots, `slots` is how many are reserved now, and `held` is how many of the
     reserved slots are in use.
@@ -128,7 +128,8 @@ class Claimer:
     def reserve_share(self) -> DirectClaim:
         """Reserve slots of `share`, even if runs are queued. Call `give_back` afterwards.
 
-        Reserves at most half of the share, so that the runs of one half are begun while those of the other half run.
+        Reserves at most half of the share. So new runs can begin in one half while the runs in the other half are still
+        running.
         """
         left = min(self._free(), self.share.slots - self.share.held)
         room = max(0, min(left, (self.share.slots + 1) // 2))
@@ -140,13 +141,13 @@ class Claimer:
         return self.share.slots > self.share.held and self._free() > 0
 
     def give_back(self, direct: DirectClaim, claimed: Sequence[Run], body: Body | None = None) -> None:
-        """Begin the runs that were claimed directly, and free the reserved slots that are left. The runs are executed
-        with `body`, or by default with the body of their kind."""
+        """Begin the runs that were claimed directly, and release the reserved slots that no run has used. The runs are
+        executed with `body`, or by default with the body of their kind."""
         self.take(claimed, body)
         self._close_claim(direct.token, direct.room)
 
     def take(self, runs: Sequence[Run], body: Body | None = None) -> None:
-        """Begin claimed runs, or hand them back if the node is stopping."""
+        """Begin claimed runs. If the node is stopping, hand the runs back instead."""
         if self._stopping:
             self._bodies.hand_back(runs)
         elif runs:

@@ -19,11 +19,11 @@ def claim(
 ) -> Operation[list[Run]]:
     """Claim up to `limit` ready runs of a queue for this node, and return them, the most urgent first.
 
-    `kinds` is a JSON list of the kinds of runs to claim. `leave` names jobs that only other nodes know; their runs are
-    not claimed. Raises `NodeLost` if nothing was claimed and this node has no row.
+    `kinds` is a JSON list of the kinds of runs to claim. `leave` contains the names of jobs that only other nodes know;
+    their runs are not claimed. Raises `NodeLost` if nothing was claimed and the store has no row of this node.
 
-    `token` is unique among the node's claims, and `tries` counts the earlier tries of this transaction. If an earlier
-    try was committed and its answer was lost, the next try finds the claimed runs by the token.
+    `token` is unique among the node's claims. `tries` counts the earlier tries of this transaction. If an earlier try
+    was committed and its answer was lost, the next try finds the claimed runs by the token.
     """
     rows: list[Row] = []
     if tries:

@@ -5,8 +5,8 @@ requests (a simulation, a file, thousands of times of a spec) runs in a child pr
 be killed, or on the loop in slices of a few milliseconds. A check that needs objects of this process, such as
 registered jobs, runs in a thread; the caller of the check limits the size of the input.
 
-The number of computations at the same time is limited. One namespace never gets all places. So a caller of another
-namespace finds a free place, or waits for one computation only.
+The number of computations at the same time is limited. One namespace never gets all places, so a caller of another
+namespace finds a free place at once, or waits until one computation has ended.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class TooMuch(OstinatoError):
 
 
 class Turns:
-    """A limited number of places, given to callers in turn. If there are several places, one caller never holds all of
-    them."""
+    """A limited number of places. Callers that wait get a place in turn. If there are several places, one caller never
+    holds all of them."""
 
     def __init__(self, places: int = PLACES, waiting_each: int = WAITING_EACH, waiting: int = WAITING) -> None:
         self._free = places
@@ -147,8 +147,8 @@ class Computing:
         """Call a module-level function in a child process, and return its result. Arguments and result must be
         picklable.
 
-        Raises `TooMuch` if the function was stopped, and `Busy` if it was not started. An exception of the function is
-        raised here, too.
+        Raises `TooMuch` if the function was stopped, and `Busy` if it was not started. If the function raises an
+        exception, this method raises the same exception.
         """
         if self.alone:
             return await asyncio.to_thread(function, *args)
@@ -168,7 +168,8 @@ class Computing:
         """Call a function in a thread, and return its result. A thread cannot be stopped, so the caller must limit the
         size of the arguments.
 
-        Raises `Busy` if the function was not started. An exception of the function is raised here, too.
+        Raises `Busy` if the function was not started. If the function raises an exception, this method raises the same
+        exception.
         """
         if self.alone:
             return await asyncio.to_thread(function, *args)

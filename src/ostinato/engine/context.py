@@ -23,7 +23,7 @@ DEEPEST = 100  # levels of nesting in an input, a result or a checkpoint; the va
 
 
 def clean(text: str) -> str:
-    """Replace characters that a store refuses: NUL, and half of a surrogate pair."""
+    """Replace characters that a store refuses: NUL and unpaired surrogates."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
@@ -87,8 +87,8 @@ def deeper_than(value: Any, most: int = DEEPEST) -> bool:
 
 
 class Occurrence:
-    """The due time of a run, and the schedule that started it. Every property is None or 0 for a run without a
-    schedule."""
+    """The due time of a run, and the schedule that started it. If no schedule started the run, every property is None
+    or 0."""
 
     __slots__ = ()
 
@@ -104,7 +104,8 @@ class Occurrence:
 
     @property
     def origin(self) -> str | None:
-        """The origin of this run's occurrence: `auto` for the schedule's spec, or the id of a trigger or a backfill."""
+        """The origin of this run's occurrence. It is `auto` if the time comes from the schedule's spec. Otherwise it is
+        the id of a trigger or a backfill."""
         return self.detail.get("origin")
 
     @property
@@ -115,7 +116,8 @@ class Occurrence:
     @property
     def previous(self) -> datetime | None:
         """The nominal time of the occurrence before this one. The run's data window is from `previous` to `nominal`. If
-        this run replaces earlier occurrences that were too late, `previous` is the time before the first of them."""
+        this run replaces earlier occurrences that were too late, `previous` is the nominal time before the first
+        replaced one."""
         return optional_datetime(self.detail.get("previous"))
 
     @property
@@ -225,7 +227,8 @@ class Context(Occurrence):
         return _DONE
 
     def close(self) -> None:
-        """Ignore log lines from now on. Tasks and threads that the attempt started may still run after its end."""
+        """Ignore log lines from now on. Tasks and threads that the attempt started may write lines after the attempt
+        has ended."""
         self._closed = True
 
     @property

@@ -1,9 +1,10 @@
 """Recognise a dead node by its lease, and recover its runs.
 
 A node counts as dead when its lease has expired, or ends so far in the future that the clock must have been set back.
-Only a node that has renewed its own lease without a break, for the length of both leases, may declare another node
-dead. The reason: after an outage of the store all leases have expired, and live nodes need time to renew theirs. The
-condition `is_gone` in store/sql/nodes.sql states this rule; `gone` and `recover` apply it.
+To declare another node dead, a node must have renewed its own lease without a break, for at least the length of its own
+lease and of the other node's lease. The reason: after an outage of the store all leases have expired, and live nodes
+need time to renew theirs. The condition `is_gone` in store/sql/nodes.sql states this rule; `gone` and `recover` apply
+it.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ def gone(by: str, now: Micros) -> Operation[list[str]]:
 
 
 def recover(node: str, by: str, now: Micros, new_id: Callable[[Micros], str], kinds: Kinds) -> Operation[int]:
-    """Recover up to `BITE` runs of a dead node by the rules of their kinds, and return how many. Returns 0 if the node
-    is not dead any more. Deletes the row of the node when it has no runs left. Runs of kinds that this process does not
-    know are left to other nodes."""
+    """Recover up to `BITE` runs of a dead node by the rules of their kinds. Returns the number of recovered runs, or 0
+    if the node is not dead any more. When the node has no runs left, its row is deleted. Runs of kinds that this
+    process does not know are left to other nodes."""
     still = yield sql("gone_node", id=node, by=by, now=now)
     if not still:
         return 0

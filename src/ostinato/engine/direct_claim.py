@@ -56,13 +56,14 @@ class DirectClaim:
         return replace(self, claimed=[], plain=0)
 
     def recover(self, now: Micros) -> Operation[None]:
-        """Add to `claimed` the runs that an earlier try of the transaction claimed. There are some if that try was
-        committed and its answer was lost."""
+        """Add to `claimed` the runs that an earlier try of the transaction claimed. This finds runs only if that try
+        was committed and its answer was lost."""
         self.claimed += yield from taken_before(self.node, self.token, now)
 
     def insert(self, runs: Sequence[NewRun], now: Micros) -> Operation[list[str]]:
-        """Insert runs, and claim as many as there are free slots. The runs that are not claimed become ready. If
-        earlier runs are queued, none is claimed. Returns the ids of the claimed runs, the most urgent first."""
+        """Insert runs, and claim those that this node can run, up to the number of free slots. If earlier runs are
+        queued, none is claimed. The runs that are not claimed become ready. Returns the ids of the claimed runs, the
+        most urgent first."""
         chosen = yield from self._choose(runs)
         claimed: Sequence[NewRun] = chosen
         if chosen:

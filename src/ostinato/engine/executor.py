@@ -34,10 +34,11 @@ class Fatal(OstinatoError):
 
 
 class RetryLater(OstinatoError):
-    """A job or a step raises this to be tried again after this time, instead of the backoff of its retry policy. The
-    failed try counts as an attempt.
+    """A job or a step raises this error to be tried again after the given time. The backoff of the retry policy is not
+    used. The failed try counts as an attempt.
 
-    The time is a number of seconds, a timedelta, or a text such as `"5m"`. Raises `OstinatoError` for any other value.
+    The time is a number of seconds, a timedelta, or a text such as `"5m"`. The constructor raises `OstinatoError` for
+    any other value.
     """
 
     def __init__(self, seconds: Length, message: str = "") -> None:

@@ -19,11 +19,11 @@ class Committer(Generic[T, R]):
     """Collects items and passes them to `commit` in batches. `commit` returns an answer for each item.
 
     While the store is unavailable, a batch is retried, and `trouble` is called with each error. With `retry=False` the
-    callers of `write` get the error instead.
+    batch is not retried, and the callers of `write` get the error.
 
     Any other error is caused by a single item, so each item of the batch is then committed alone. For an item that
     fails alone, `instead` may return another item to write. If `instead` returns None, the caller of `write` gets the
-    error, and an item that was queued with `put` is tried again later.
+    error; an item that was queued with `put` is tried again later.
     """
 
     def __init__(
@@ -152,6 +152,6 @@ class Committer(Generic[T, R]):
 
 
 def is_trouble(problem: Exception) -> bool:
-    """Return whether an error means that the store is unavailable. An error by which the store refuses a statement or
-    its values is not such an error."""
+    """Return whether an error means that the store is unavailable. Returns False if the store is available but refused
+    a statement or its values."""
     return isinstance(problem, StoreError) and not isinstance(problem, StoreRefused)

@@ -19,14 +19,14 @@ _PLAIN = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH
 
 
 def call_id() -> str:
-    """Return a request id for a call that came without one, so that a retry of its transaction finds an earlier
-    commit."""
+    """Return a request id for a call that has none. If the transaction of the call is committed but its answer is lost,
+    the retry finds the commit by this id."""
     return secrets.token_hex(16)
 
 
 def digest(*asked: Any) -> str:
-    """Return a short digest of a call's arguments. Another digest for the same request id shows that the id is used
-    again for another call."""
+    """Return a short digest of a call's arguments. If two calls have the same request id and different digests, the id
+    was used again for another call."""
     try:
         written = orjson.dumps(asked, default=_as_json, option=_PLAIN)
     except TypeError:  # the call refuses it later, with a better error
@@ -81,9 +81,9 @@ def finish(namespace: str, request: str, what: str, answer: Any) -> Operation[An
 
 
 class Unkept(Generic[T]):
-    """A call whose answer is not stored, because it is not JSON. The call is done only once, even if the store retries
-    its transaction. Create one object for each call. For each try of the transaction, call `once` to get the operation
-    to run."""
+    """A call whose answer cannot be stored, because the answer is not JSON. The work is done only once, even if the
+    store retries the transaction. Create one object for each call. For each try of the transaction, call `once` to get
+    the operation to run."""
 
     def __init__(self, namespace: str, verb: str, now: Micros) -> None:
         self._request = (namespace, call_id(), verb, now)

@@ -56,8 +56,8 @@ def _fault(fault: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def input_types(function: Callable[..., Any], context: str | None) -> InputTypes | None:
-    """Return the check that the type hints of a function describe, or None if no parameter can be checked. `context` is
-    the name of the function's context parameter, which is not part of the input."""
+    """Return the check that follows from the type hints of a function, or None if no parameter can be checked.
+    `context` is the name of the function's context parameter, which is not part of the input."""
     function = inspect.unwrap(function)
     parameters = inspect.signature(function).parameters
     try:
@@ -88,7 +88,7 @@ def declared_types(function: Callable[..., Any], context: str | None) -> str | N
 
 @lru_cache(maxsize=4096)
 def read_declared_types(text: str) -> InputTypes | None:
-    """Return the check that another process wrote as text; None if this process has another version of
+    """Return the check that another process wrote as text. Returns None if this process has another version of
     pydantic_core."""
     validator = read_types(text)
     return None if validator is None else InputTypes(validator)

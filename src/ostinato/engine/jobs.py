@@ -43,8 +43,9 @@ class Declaration:
     defaults: Mapping[str, Any] = field(default_factory=dict)  # the defaults of its parameters that JSON can hold
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise `OstinatoError` if the function does not accept the names or the types of the input. Does nothing if
-        the declaration does not describe the parameters: then the process with the function checks the input."""
+        """Raise `OstinatoError` if the function does not accept the names or the types of the input. If the declaration
+        does not describe the parameters, this checks nothing; the process that has the function checks the input
+        later."""
         if BY_POSITION in values:
             if self.takes is None or self.places is None:
                 return
@@ -213,8 +214,8 @@ class Handler:
                 raise OstinatoError(f"job {self.name!r}: serial_key {self.serial_key!r} needs {place!r}; {hint}")
 
     def _input_names(self) -> tuple[str, ...] | None:
-        """Return the names of the function's parameters in order, without the context. Returns None if the function has
-        other than named parameters, such as `**values`."""
+        """Return the names of the function's parameters in order, without the context. Returns None if a parameter
+        cannot be passed by its name: a positional-only parameter, `*args` or `**values`."""
         parameters = [one for one in self.signature.parameters.values() if one.name != self.context]
         if any(one.kind not in _NAMED for one in parameters):
             return None

@@ -2,8 +2,8 @@
 
 A run of such a kind keeps its id for its whole life: it waits, is claimed again, and continues from its stored state.
 `RunKind` holds the functions that change runs of one kind within transactions. `Body` is the code that a node runs for
-a claimed run. `Kinds` holds all kinds that a process knows: those of its ways (see `ostinato.engine.ways`). A process
-leaves runs of other kinds to nodes that know them.
+a claimed run. `Kinds` holds all kinds that a process knows: those of its extensions (`Way`, see
+`ostinato.engine.ways`). A process leaves runs of other kinds to nodes that know them.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class RunKind:
 
 
 class Kinds:
-    """The kinds of runs that a process knows besides jobs.
+    """The kinds of runs that a process knows in addition to jobs.
 
     `schedule_ended` is called when a schedule's run ends. Each function in `forget` is called when runs of any kind are
     deleted, and deletes rows that another module has stored about these runs. Each function in `scans` looks for broken
-    invariants of a way. A process creates one `Kinds` when it opens a store, and passes it to every operation that
-    stops, ends or recovers runs.
+    invariants of one extension (`Way`). A process creates one `Kinds` when it opens a store, and passes it to every
+    operation that stops, ends or recovers runs.
     """
 
     __slots__ = ("forget", "names", "parents", "runs", "scans", "schedule_ended")
@@ -88,6 +88,7 @@ def _json(names: Sequence[str]) -> str:
 
 class Body(Protocol):
     async def __call__(self, run: Run) -> None:
-        """Work on a claimed run until it waits or ends, and write its new status, with a check of the claim (the
-        fence). If the task is cancelled, write nothing more: the run continues later from the last written state."""
+        """Work on a claimed run until it waits or ends, and write its new status. The write checks that this node still
+        holds the claim (the fence). If the task is cancelled, write nothing more: the run continues later from the last
+        written state."""
         ...

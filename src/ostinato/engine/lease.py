@@ -2,7 +2,7 @@
 
 On a real clock, a thread with its own event loop and its own connection renews the lease. So the lease is renewed even
 while a job that computes without awaiting, or a large request, blocks the node's loop. If the node's loop does not
-respond for `PATIENCE`, it counts as hung. Then the lease is not renewed any more, so that other nodes take over the
+respond for `PATIENCE`, the loop counts as hung, and the thread stops renewing the lease. Then other nodes take over the
 runs. On a virtual clock there are no threads, and the lease is renewed on the node's loop.
 """
 
@@ -57,7 +57,8 @@ class LeaseKeeper:
 
     async def renew(self, store: Store, time: Timekeeper) -> None:
         """Renew the lease until this task is cancelled, or until a stopping node has lost its lease. `time` measures
-        the clock of `store`; both belong to the running loop. Raises `StoreError` if the store fails."""
+        the clock of `store`. `store` and `time` must belong to the event loop on which this coroutine runs. On a real
+        clock, this is the loop of the renewing thread, not the home loop. Raises `StoreError` if the store fails."""
         while True:
             self.call_home(self._mark_alive)
             if self._is_hung():
@@ -115,8 +116,9 @@ async def _as_coroutine(action: Callable[[str], Awaitable[None]], node: str) -> 
 
 
 async def run_on_own_loop(work: Callable[[], Awaitable[None]], name: str) -> None:
-    """Run `work` on a new event loop in a new thread, and wait until it ends. If the waiting task is cancelled, `work`
-    is cancelled, too, and the task waits for its end. An exception of `work` is raised here."""
+    """Run `work` on a new event loop in a new thread, and wait until `work` ends. If the task that waits is cancelled,
+    it cancels `work`, and waits until `work` has ended. If `work` raises an exception, this function raises the same
+    exception."""
     home = asyncio.get_running_loop()
     ended: asyncio.Future[BaseException | None] = home.create_future()
     begun: asyncio.Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = home.create_future()

@@ -59,7 +59,7 @@ class Waiters:
 
     async def wait(self, root: str) -> Ended:
         """Wait until the chain with this root id has ended, and return how it ended. Raises `OstinatoError` if the app
-        is closed before."""
+        is closed while this waits."""
         future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(root, []).append(future)
         try:
@@ -222,8 +222,8 @@ class Listeners:
         return after, len(rows) == _BATCH
 
     async def _move(self, name: str, seq: int, now: Micros) -> bool:
-        """Move the cursor to an event for which the listener was called, and hold the cursor for longer. Returns
-        whether this node still held the cursor."""
+        """Move the cursor to an event for which the listener was called, and extend the time for which this node holds
+        the cursor. Returns False if another node holds the cursor now."""
         node = self._node()
         return await self._store.run(lambda _: _move_cursor(name, node, seq, now + _HOLD))
 
@@ -236,8 +236,8 @@ class _Listener:
         self.news = asyncio.Event()  # there may be new events
 
     async def call(self, event: Event) -> None:
-        """Call the function for an event. If it raises an error, log the error: the function is still called for the
-        events that follow."""
+        """Call the function for an event. If the function raises an error, the error is logged, and the function is
+        called again for the next event."""
         try:
             answer = self.callback(event)
             if inspect.isawaitable(answer):

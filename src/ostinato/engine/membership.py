@@ -1,5 +1,5 @@
 """The membership of nodes in a store: join, renew the lease, leave. engine/lease.py calls `heartbeat` for this process;
-engine/dead_nodes.py recovers the runs of nodes that have not renewed."""
+engine/dead_nodes.py recovers the runs of nodes whose lease has expired."""
 
 from __future__ import annotations
 
@@ -102,13 +102,14 @@ def leave(
     new_id: Callable[[Micros], str],
     kinds: Kinds,
 ) -> Operation[int]:
-    """Release up to `BITE` runs that this node still holds, and delete the row of the node when it holds no more.
-    Returns 0 if no runs are left, otherwise how many were released: then call it again.
+    """Release up to `BITE` runs that this node still holds. When the node holds no more runs, its row is deleted.
+    Returns 0 if no runs are left. Otherwise returns how many runs were released; then call this function again.
 
     Runs that have not begun are handed back; their claim was committed while the node was stopping. `begun` is a dict
-    from run id to claim of the runs that have begun: they could not write their outcome, or ignored their cancellation.
-    These runs count as crashed, because handing them back would execute the same attempt twice. `in_thread` contains
-    the (run id, claim) of runs whose function is still in a thread. Their crash gets another reason.
+    from run id to claim, with the runs that have begun but whose outcome is not written. They could not write it, or
+    ignored their cancellation. These runs count as crashed, because handing them back would execute the same attempt
+    twice. `in_thread` contains the (run id, claim) of runs whose function is still in a thread. Their crash gets
+    another reason.
     """
     runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names))]
     if len(runs) < BITE:

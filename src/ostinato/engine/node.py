@@ -147,8 +147,9 @@ class Engine:
         self.parts: list[tuple[Callable[[], Awaitable[None]], str]] = []  # background loops of the ways, with names
 
     def add(self, way: Way, part: Part) -> None:
-        """Add a way, and `part`, the object that does the work of this way in the app. Raises `OstinatoError` if the
-        way's kinds and the part's bodies differ, or if one of the way's timers exists already."""
+        """Add an extension (`Way`), and `part`, the object that does the work of this extension in the app. Raises
+        `OstinatoError` if the kinds of runs of `way` and the bodies of `part` differ, or if one of its timers is
+        already registered."""
         runtime, bodies = way.loaded, part.begin(self)
         if bodies.keys() != runtime.kinds.keys():
             raise OstinatoError(f"way {way.name!r} has the kinds {list(runtime.kinds)}, but bodies for {list(bodies)}")
@@ -177,8 +178,8 @@ class Engine:
             await self._renewal.wait()
 
     def find_job(self, name: str) -> Handler | Declaration | None:
-        """Return the job of this process with this name, or the declaration of it by another process. Returns None if
-        no process has declared the job."""
+        """Return the job with this name if this process has it. Otherwise return the declaration that another process
+        has stored for the job. Returns None if no process has declared the job."""
         return self.handlers.get(name) or self.declared.get(name)
 
     # Lifecycle
@@ -233,8 +234,9 @@ class Engine:
         await self._close()
 
     async def stop(self) -> None:
-        """Stop the node. It fires no more timers and claims no more runs. It waits for running bodies for the grace
-        period, hands the unfinished runs back, commits all outcomes, and deletes the node's row."""
+        """Stop the node. It fires no more timers and claims no more runs. It waits for running bodies, but not longer
+        than the grace period. Then it hands the unfinished runs back, commits all outcomes, and deletes the node's
+        row."""
         if self._stopping:
             return
         self._stopping = True
@@ -388,8 +390,8 @@ class Engine:
                 await self._join()
 
     def _log_loss(self, node: str) -> None:
-        """Log that other nodes have declared this node dead. If it is known what blocked the event loop since the last
-        renewal, log that, too."""
+        """Log that other nodes have declared this node dead. If the code that blocked the event loop since the last
+        renewal is known, the log line names that code."""
         words, more = "this node was given up for dead", {}
         since = (self.clock.local.ticks() - self._renewed) / SECOND
         stall = None if self._loop_watch is None else self._loop_watch.stall_since(since + 1)
@@ -417,7 +419,7 @@ class Engine:
             await run_on_own_loop(lambda: self._forever(lambda: self._renew_beside(keeper), "lease"), "ostinato-lease")
 
     def _blocker(self) -> str | None:
-        """Return the name of the job, or the place in the code, that blocks the event loop now, or None if it is
+        """Return what blocks the event loop now: the name of a job, or a place in the code. Returns None if this is
         unknown. Called from another thread."""
         watch = self._loop_watch
         stall = None if watch is None else watch.stall_since(2 * PATIENCE / SECOND)
@@ -470,8 +472,8 @@ class Engine:
                     self.hint()
 
     def _note_renewal(self, pulse: membership.Pulse, ticks: Micros) -> None:
-        """Update which jobs only other nodes have, after a renewal of the lease. `ticks` is when the renewal was
-        requested: this call comes late if the loop was blocked."""
+        """Handle a renewal of the lease: record its time, and update which jobs only other nodes have. `ticks` is when
+        the renewal was requested. If the loop was blocked, this call comes later than that."""
         self._renewed = max(self._renewed, ticks)
         self._renewal.set()
         now = self.clock.now()
@@ -517,7 +519,7 @@ class Engine:
                 self.claimer.take([run])
 
     async def _unpark(self) -> None:
-        """Wake runs that were parked because no node knew their job, if this node knows it."""
+        """Wake parked runs whose job this node knows. A run is parked if no node knew its job."""
         names = [(name,) for name in self.handlers]
         now = self.clock.now()
 

@@ -177,8 +177,8 @@ class _Copy:
         return {"type": "dict", **parts, **({"min_length": low} if (low := schema.get("min_length")) else {})}
 
     def _class(self, schema: Mapping[str, Any]) -> Schema:
-        """Copy the schema of a model or a dataclass. A root model becomes "any", because it has no fields, and the copy
-        holds the configuration of a class with its fields."""
+        """Copy the schema of a model or a dataclass. The copy stores the configuration of a class in the schema of the
+        fields. A root model has no fields, so it becomes "any"."""
         if schema.get("custom_init") or schema.get("root_model") or not schema.keys() <= _CLASS:
             return _any()
         return self.of(schema["schema"], schema.get("config"))

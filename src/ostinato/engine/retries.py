@@ -44,8 +44,8 @@ def next_attempt(run: Run, id: str, due: Micros, now: Micros) -> Run:
 def after_failure(
     run: Run, status: Status, reason: str | None, error: str | None, retry: Retry, id: str, chance: float, now: Micros
 ) -> End:
-    """Return the end of a failed or timed-out attempt. If the retry policy allows another attempt, the end contains it,
-    due after a pause."""
+    """Return the end of an attempt that failed or timed out. If the retry policy allows another attempt, the end
+    contains that attempt, with a due time after the pause of the policy."""
     failures = run.number - run.crashes
     if failures >= retry.attempts:
         return End(run, status, reason, error=error)
@@ -61,8 +61,8 @@ THREAD_LEFT = "it was still in its thread when its node stopped, after the grace
 def after_crash(run: Run, id: str, now: Micros, reason: str = NODE_LOST) -> End:
     """Return the end of an attempt whose node or child process is gone.
 
-    Another attempt follows at once, whatever the retry policy is. No attempt follows after `CRASHES` crashes, for a run
-    with `at_most_once`, or if a cancellation was requested.
+    Another attempt follows at once, whatever the retry policy is. There are three exceptions: the run has crashed
+    `CRASHES` times, the run has `at_most_once`, or its cancellation was requested. Then no attempt follows.
     """
     if run.cancel_requested is not None:
         return End(run, Status.CANCELLED, run.reason or "cancelled")

@@ -72,10 +72,10 @@ class Owners(NamedTuple):
 def start(
     runs: Sequence[Run], now: Micros, deadlines: Sequence[Timer] = (), *, borrowed: bool = False
 ) -> Operation[list[Started]]:
-    """Insert new runs, and return a `Started` for each. A run whose key belongs to an earlier chain is not inserted,
-    and its `Started` names that chain.
+    """Insert new runs, and return a `Started` for each. If an earlier chain has the key of a run, the run is not
+    inserted, and its `Started` has the id of that chain.
 
-    `borrowed` means that this operation is part of the transaction of a caller's own code.
+    `borrowed` means that this operation runs inside a transaction that the caller's code has opened and will commit.
     """
     if not borrowed and not deadlines and all(map(_can_start_at_once, runs, repeat(now))):
         return (yield from _start_at_once(runs, now))
@@ -177,7 +177,8 @@ def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(slots=True)
 class End:
-    """The outcome of a claimed run. `finished` is false if the run only leaves its node, and is waiting or ready again.
+    """The outcome of a claimed run. If `finished` is false, the run has not ended: it leaves its node, and waits or is
+    ready again.
 
     `following` is the next attempt. `event` is the name of the event; by default it is `run:` and the status. `lines`
     are the log lines to store. `stirs` means that other runs may become ready because of this end.
@@ -291,8 +292,8 @@ def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kin
 
 
 def _is_final_and_plain(e: End) -> bool:
-    """Return whether only the outcome and the event of this end must be written, because the end is final and has no
-    key to free, no deadline timer, no log lines and no next attempt."""
+    """Return whether the end is final and has no key to free, no deadline timer, no log lines and no next attempt. Then
+    only the outcome and the event of this end must be written."""
     return (
         e.finished
         and e.following is None
@@ -317,7 +318,7 @@ def _is_success_of_schedule(e: End) -> bool:
 
 
 def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Operation[list[End]]:
-    """Do the work of `end` for successes of schedules' runs. Returns the refused ends."""
+    """Do the work of `end` for runs that a schedule started and that succeeded. Returns the refused ends."""
     owners = yield from lock_owners([e.run for e in ends], kinds)
     ((count,),) = yield sql("succeed_runs", [(e.run.id, e.run.claim, e.result) for e in ends], node=node, now=now)
     refused: list[End] = []
@@ -338,7 +339,8 @@ def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Opera
 
 
 def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
-    """Do the work of `end` for final outcomes of runs without a schedule and a parent. Returns the refused ends."""
+    """Do the work of `end` for final outcomes of runs that have neither a schedule nor a parent. Returns the refused
+    ends."""
     rows = [(e.run.id, e.run.claim, e.status.value, e.reason, e.result, e.error) for e in ends]
     accepted = yield alone("finish_runs", rows, node=node, now=now)
     if accepted:
@@ -350,8 +352,8 @@ def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]
 
 
 def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Change ends to `cancelled`, if another attempt would follow or the run would continue later. A caller has
-    requested the cancellation of these runs."""
+    """Apply the cancellation that a caller has requested for these runs. If another attempt would follow, or if the run
+    would continue later, the end becomes `cancelled` instead. Other ends are not changed."""
     stopping = [e for e in ends if e.following is not None or not e.finished]
     for e in stopping:
         e.status, e.finished, e.following, e.event = Status.CANCELLED, True, None, ""
@@ -382,8 +384,8 @@ def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
 
 
 def _frees_serial(end: End) -> bool:
-    """Return whether an end frees the serial key. The job declares whether an attempt holds the key while it is active,
-    or the chain holds it until the chain ends."""
+    """Return whether an end frees the serial key. The job declares how long the key is held. It is held either while an
+    attempt is active, or until the whole chain has ended."""
     if end.run.serial_hold == "active":
         return True
     return end.finished and end.following is None
@@ -485,7 +487,7 @@ def stop_anywhere(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
     """End a locked run that is not a job, whichever node holds it. Later writes of that node are refused. Returns (the
-    status, the events to write, the ended chain in a list), as `RunKind.stop` does."""
+    status, the events to write, a list with the ended chain), as `RunKind.stop` does."""
     yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
     return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
 

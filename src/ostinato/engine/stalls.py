@@ -1,7 +1,7 @@
 """Find out what blocks the event loop: an `async def` that computes, or sleeps, without awaiting.
 
 A thread regularly asks the loop to respond. If the loop does not respond in time, the thread looks at once which code
-the loop's thread is executing. When the loop responds again, that code cannot be found any more.
+the loop's thread is executing. Later, when the loop responds again, it is too late to find that code.
 """
 
 from __future__ import annotations
@@ -153,8 +153,8 @@ def place_of(frame: FrameType) -> str:
 class Blocked:
     """A stored report about a job that has blocked an event loop.
 
-    `job` is the name of the job; for another kind of run it begins with the kind. `times` is how often it has blocked a
-    loop. `at`, `seconds` and `where` describe the last time.
+    `job` is the name of the job; for another kind of run, `job` is the kind and the name. `times` is how often the job
+    has blocked a loop. `at`, `seconds` and `where` describe the last time.
     """
 
     job: str

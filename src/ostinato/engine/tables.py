@@ -1,4 +1,4 @@
-"""The engine's own tables, and the deletion of a namespace from the tables of all ways."""
+"""The engine's own tables, and the deletion of a namespace from these tables and those of all extensions (`Way`)."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class NamespaceTables:
         self._statement = Statements("\n\n".join(first + drop))
 
     def left(self, namespace: str) -> Operation[list[str]]:
-        """Return the names of the kinds of rows that a namespace still has and that prevent its deletion, such as
-        "runs"."""
+        """Return the kinds of rows that prevent the deletion of a namespace, by name, such as "runs". Returns only
+        kinds of which the namespace still has rows."""
         words = []
         for table in self._restrict:
             if (yield self._statement(f"first_of_{table.name}", namespace=namespace)):

@@ -36,8 +36,8 @@ class Agreement:
 
 
 def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement:
-    """Return the offset to use: `before`, which all nodes have used so far, or `here`, which this machine's clock has
-    now. `stood` is how long the clock has had the offset `here`."""
+    """Return the offset to use. It is either `before`, which all nodes have used so far, or `here`, the offset of this
+    machine's clock now. `stood` is how long the clock has had the offset `here`."""
     if before is None or before.origin != here.origin:
         return here  # the first node, or the first since the machine restarted
     step = abs(here.ahead - before.ahead)
@@ -72,8 +72,8 @@ class Timekeeper:
             await self.measure()
 
     async def measure(self, *, looking: bool = False) -> None:
-        """Set the clock to the time that all nodes share. With `looking=True`, do not change the offset in the
-        store."""
+        """Set the clock to the time that all nodes share. If this changes the shared offset, the new offset is stored.
+        With `looking=True`, nothing is stored."""
         local = self._clock.local
         before = local.ticks()
         shared = await self._store.clock_probe()

@@ -1,4 +1,4 @@
-"""Fire due timers: take a batch, call the function registered for each purpose, and commit everything together."""
+"""Fire due timers: claim a batch, call the function registered for each purpose, and commit everything together."""
 
 from __future__ import annotations
 
@@ -32,8 +32,9 @@ class TimerFailed(Exception):
 
 
 class Fired(NamedTuple):
-    """Result of one batch. `timers` counts the fired timers, `plain` those of them that only started a run. `claimed`
-    are the runs that this node claimed directly. `more` says whether more timers may be due."""
+    """Result of one batch. `timers` is the number of fired timers. `plain` is the number of timers among them that only
+    started a run. `claimed` are the runs that this node claimed directly. `more` says whether more timers may be
+    due."""
 
     timers: int
     plain: int = 0

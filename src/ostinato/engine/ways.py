@@ -1,8 +1,8 @@
-"""Ways: the extensions of the engine. Each is a value of the class `Way`.
+"""Extensions of the engine. Each extension is an object of the class `Way`.
 
-`ostinato.ways` lists the ways that come with Ostinato; `Ostinato(ways=[…])` adds more. A `Way` is cheap to import: the
-command line reads a way's commands and settings without importing its code. An app imports that code, the way's
-`Runtime`, when the app is created. `docs/how-to/write-a-way.md` shows how to write a way.
+`ostinato.ways` lists the extensions that come with Ostinato; `Ostinato(ways=[…])` adds more. A `Way` is cheap to
+import: the command line reads its commands and settings without importing the code of the extension. An app imports
+that code, the `Runtime` of the `Way`, when the app is created. `docs/how-to/write-a-way.md` shows how to write a `Way`.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ Loop: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Table(NamedTuple):
-    """A table that a way owns.
+    """A table that an extension (`Way`) owns.
 
     `namespace` says what happens to the rows of a namespace that is deleted. "restrict": the namespace cannot be
-    deleted while the table has rows of it. "cascade": the rows are deleted, too. None: nothing happens, because the
-    rows have no namespace, or because they belong to rows of another table that have one. `words` is the name of the
-    rows in errors.
+    deleted while the table has rows of it. "cascade": the rows are deleted, too. None: nothing happens. The rows then
+    have no namespace, or belong to rows of another table that have a namespace. `words` is the name of the rows in
+    errors.
     """
 
     name: str
@@ -62,11 +62,13 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of a way. It is a keyword of `Ostinato(…)`; the way's `Part` finds the value in `Host.settings`.
+    """A setting of an extension (`Way`). It is a keyword of `Ostinato(…)`. The extension's `Part` finds the value in
+    `Host.settings`.
 
-    With `read`, operators can set it, too: by an option of `ostinato serve` and `worker`, an environment variable, or a
-    key of the configuration file. `read` is a function, or its name as `module:name`. It takes the raw value, and the
-    place of the value for error messages, and returns the value of the setting. `many` allows the option several times.
+    If the setting has a `read`, operators can set it, too: by an option of `ostinato serve` and `worker`, an
+    environment variable, or a key of the configuration file. `read` is a function, or its name as `module:name`. Its
+    arguments are the raw value, and the place of the value for error messages. It returns the value of the setting.
+    `many` allows the option several times.
     """
 
     name: str
@@ -83,7 +85,8 @@ class Action(Protocol):
 
 
 class Api(Protocol):
-    """The object that users of an app find as its attribute with the way's name."""
+    """The API of an extension (`Way`) in an app. Users find it as an attribute of the app; the attribute has the name
+    of the `Way`."""
 
     def within(self, namespace: str, actor: str | None) -> Any:
         """Return the same object for another namespace or another actor."""
@@ -92,12 +95,12 @@ class Api(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """The objects that an app provides to a way.
+    """The objects that an app provides to an extension (`Way`).
 
     `engine` returns the engine, and raises an error while the app is closed. `node` returns the id of the node in this
     process, or None if the process is not a node. `virtual` means that the app runs on virtual time, in tests.
-    `actions` are the kinds of actions of all ways, by name. `way` takes the name of another way and returns its API. So
-    a way can use the ways that are listed before it.
+    `actions` are the kinds of actions of all extensions, by name. `way` takes the name of another `Way` and returns its
+    API. So an extension can use the extensions that are listed before it.
     """
 
     store: Store
@@ -116,8 +119,8 @@ class Host:
 
 
 class Part:
-    """The object that does the work of a way in one app. A subclass sets `api` and `jobs`, and overrides the methods
-    that it needs."""
+    """The object that does the work of an extension (`Way`) in one app. A subclass sets `api` and `jobs`, and overrides
+    the methods that it needs."""
 
     api: Api | None = None
     jobs: Sequence[Handler] = ()
@@ -126,16 +129,16 @@ class Part:
         self.host = host
 
     def take_over(self, before: Part) -> None:
-        """Keep the declarations of `before`, the part that this one replaces. Called if the app gets another store or
-        other settings before it runs."""
+        """Take over the declarations of `before`, the part that this part replaces. Called if the app gets another
+        store or other settings before the app runs."""
 
     def begin(self, engine: Engine) -> Mapping[str, Body]:
-        """Prepare for the opening of the store. Returns a dict from each of the way's kinds of runs to its body, which
-        a node calls with claimed runs."""
+        """Prepare for the opening of the store. Returns a dict from each kind of run of this `Way` to the body of that
+        kind. A node calls the body with each claimed run."""
         return {}
 
     async def prepare(self) -> None:
-        """Prepare the way's data. Called on a node before it fires timers or claims runs."""
+        """Prepare the data of this `Way`. Called on a node before the node fires timers or claims runs."""
 
     def loops(self) -> Mapping[str, Loop]:
         """Return a dict from name to function. The functions run in the background while the app is a node. A function
@@ -153,11 +156,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runtime:
-    """The code of a way.
+    """The code of an extension (`Way`).
 
-    `part` creates its `Part`. `kinds` are its kinds of runs, by name. `timers` are the functions that fire its timers,
-    and `parks` the functions that store why a timer failed, both by the timer's (kind, purpose). `actions` are the
-    actions that it adds to schedules. `scan` looks for broken invariants that the scans of its kinds do not cover.
+    `part` creates its `Part`. `kinds` are its kinds of runs, by name. `timers` are the functions that fire its timers.
+    `parks` are the functions that store why a timer failed. The keys of both are the (kind, purpose) of the timer.
+    `actions` are the actions that the extension adds to schedules. `scan` looks for broken invariants that the scans of
+    its kinds do not cover.
     """
 
     part: Callable[[Host], Part] = Part
@@ -170,12 +174,12 @@ class Runtime:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """An extension of the engine: a way to use it.
+    """An extension of the engine, such as workflows or webhooks.
 
     `runtime` and `migrations` may be given as `module:NAME`. `routers` are HTTP routers by the first segment of their
     paths, `commands` are commands by name, and `problems` are HTTP statuses by the class of an error. Routers, commands
     and classes are written as `module:name`; the faces (HTTP, command line and so on) import them when they need them.
-    `events` are the verbs of the way's events, by the subject of the events.
+    `events` is a dict from the subject of events to their verbs, such as `{"webhook": "created deleted"}`.
     """
 
     name: str
@@ -208,8 +212,8 @@ def load(named: Any) -> Any:
 
 
 class Ways:
-    """The ways of one app. Raises `OstinatoError` if two ways have the same name, or use the same name for a setting, a
-    table, a command and so on."""
+    """The extensions (`Way`) of one app. The constructor raises `OstinatoError` if two of them have the same name, or
+    use the same name for a setting, a table, a command and so on."""
 
     def __init__(self, ways: Iterable[Way]) -> None:
         self._all = tuple(ways)
@@ -254,8 +258,8 @@ class Ways:
         return self._merged("action", lambda way: {action.name: action for action in way.loaded.actions})
 
     def problem_of(self, error: BaseException) -> Problem | None:
-        """Return the HTTP status and title that a way has registered for the class of an error, or for its nearest base
-        class. Returns None if no way has."""
+        """Return the HTTP status and title for an error. An extension (`Way`) has registered them for the class of the
+        error, or for its nearest base class. Returns None if no extension has."""
         for kind in type(error).__mro__:
             problem = self.problems.get(f"{kind.__module__}:{kind.__qualname__}")
             if problem is not None:

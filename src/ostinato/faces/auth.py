@@ -58,13 +58,13 @@ class Door:
         self._views: dict[tuple[str, str], Ostinato] = {}
 
     async def identify(self, token: str | None, client: str, *, entering: bool = False) -> TokenInfo | None:
-        """Return the token of a caller, or None for a caller on loopback who needs no token.
+        """Return the stored information about a caller's token, or None for a caller on loopback who needs no token.
 
-        Raises `Refused` if the token is missing or wrong, or if the client has sent too many wrong ones.
+        Raises `Refused` if the token is missing or invalid, or if the client has sent too many invalid tokens.
 
-        `entering` means that the caller is about to act. Then a token of one namespace is not taken from the cache but
-        read from the store, because another server may have deleted the namespace and created a new one with the same
-        name.
+        `entering` means that the caller is about to act. A token that is bound to a namespace is then read from the
+        store instead of the cache, because another server may have deleted the namespace and created a new one with the
+        same name.
         """
         now = self.app.engine.clock.now()
         self._slow_down(client, now)
@@ -91,10 +91,11 @@ class Door:
         return info
 
     async def admit(self, credentials: str | None, client: str, role: Role, namespace: str | None) -> Who:
-        """Authorize a caller for a role in a namespace: the named one, else that of the token, else that of the app.
+        """Authorize a caller for a role in a namespace, and return the caller.
 
-        Raises `Refused` if the token or its role does not suffice. Raises `NotFound` for a namespace that does not
-        exist or that the caller may not see.
+        If `namespace` is None, the namespace of the token is used, or else that of the app. Raises `Refused` if the
+        token is missing or invalid, or if its role does not suffice. Raises `NotFound` if the namespace does not exist
+        or the caller may not see it.
         """
         token = await self.identify(credentials, client, entering=True)
         has = Role.ADMIN if token is None else token.role
@@ -120,7 +121,7 @@ class Door:
         return app
 
     def beside(self, *, open_on_loopback: bool) -> Door:
-        """Return a `Door` for another protocol, which shares the caches of this one."""
+        """Return a `Door` for another protocol. Both doors share their caches."""
         other = copy(self)
         other._open = open_on_loopback
         return other

@@ -32,8 +32,8 @@ class Kind(Enum):
 class Option:
     """One option. `name` is the field of a request body.
 
-    `flag` is set if the flag is not `--` and the name. `least` and `most` limit a whole number. `choices` are the words
-    that shell completion offers.
+    `flag` is empty if the flag is simply `--` and the name. `least` and `most` limit a whole number. `choices` are the
+    words that shell completion offers.
     """
 
     name: str

@@ -20,7 +20,7 @@ _LONGEST = 3600 * SECOND  # the longest lifetime of a session token
 
 @dataclass(frozen=True, slots=True)
 class SessionToken:
-    """The description of a session token, without its secret. Tools that are called with it see the turn `turn_id`."""
+    """The description of a session token, without its secret. A tool called with the token sees the turn `turn_id`."""
 
     id: str
     agent: str
@@ -58,7 +58,8 @@ async def create_session_token(
 ) -> tuple[str, SessionToken]:
     """Create a token as `mint_session_token` does. Return the token and its description.
 
-    Raises `Conflict` also if the `request_id` was used before, because the token cannot be shown again.
+    Raises the same errors. Also raises `Conflict` if the `request_id` was used before, because the token cannot be
+    shown again.
     """
     check_lifetime(expires_in, "expires_in")
     session = await app.agents.session(session_id)

@@ -1,9 +1,10 @@
 """Agents that talk with people: sessions, turns, flows, people in the loop. `app.agents`, `app.agent(…)`.
 
-An agent has users. A user has at most one open session. A session is one run of a durable function (`session.py`),
-which takes turns from its mailbox, one after the other. Every input enters through `Agents.run_turn` (`api.py`),
-whatever its source; `accept_turn` (`turns.py`) is the transaction. Flows are called inside the session's function, so
-`ctx.ask` is a receive and `ctx.say` is a few steps. `docs/discussions/flows.md` gives the reasons.
+An agent has users. A user has at most one open session. A session is one run of a durable function (`session.py`). The
+run receives turns from its mailbox and handles them one after the other. Every input, whatever its source, enters
+through `Agents.run_turn` (`api.py`); `accept_turn` (`turns.py`) stores it in one transaction. Flows are called inside
+the session's function, so `ctx.ask` is a receive and `ctx.say` is a few steps. `docs/discussions/flows.md` gives the
+reasons.
 
 The modules are imported when they are first used, so that the command line starts fast.
 """

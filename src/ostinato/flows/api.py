@@ -134,7 +134,7 @@ class Agents:
         return agent
 
     async def declared(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return a mapping from the name of each agent that any node has declared to its declaration."""
+        """Return the agents that any node has declared, as a mapping from name to declaration."""
 
         def look(_: int) -> Operation[list[Any]]:
             return (yield statement("declared_agents"))
@@ -206,7 +206,8 @@ class Agents:
 
     async def receive_signed(self, agent: str, headers: Mapping[str, str], body: bytes) -> TurnHandle:
         """Accept a message that arrived over HTTP and is signed with a secret of the agent's transport. Raises
-        `SignatureInvalid` if the signature is wrong, or `NotFound` if this process has no such agent."""
+        `SignatureInvalid` if the signature is wrong, `NotFound` if this process has no such agent, or OstinatoError if
+        the agent's transport cannot read signed messages."""
         code = self.codes.get(agent)
         if code is None:
             raise NotFound(f"there is no agent {agent!r} in this process")
@@ -252,8 +253,8 @@ class Agents:
 
     async def _find_outcome(self, turn_id: str, *, look: bool) -> TurnOutcome | None:
         """Return the outcome of a turn, or None if it has none yet. With `look`, also check whether the turn's session
-        is lost; if so, the turn gets an outcome. Return None as well if the store cannot be reached, so that the caller
-        tries again."""
+        is lost; the turn of a lost session gets an outcome here. If the store cannot be reached, return None, so that
+        the caller tries again."""
         host = self._around.host
         try:
             if look:
@@ -518,7 +519,7 @@ class Agents:
         return await self._escalation(agent, escalation_id)
 
     async def take_over(self, agent: str, user: str) -> SessionInfo:
-        """Take over the conversation with a user as a person. The agent says nothing until `hand_back`."""
+        """Let the actor, a person, take over the conversation with a user. The agent says nothing until `hand_back`."""
         place = await self._allow(agent, "takeover.start", user)
         return session_info(await self._write(lambda: people.take_over(place, user, self._actor or "")))
 
@@ -540,10 +541,10 @@ class Agents:
         return TurnHandle(self, Accepted(turn_id, True))
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
-        """Check that the actor may do `action`, and return the `Place` for a transaction. Otherwise write an event and
-        raise `Denied`.
+        """Return the `Place` for a transaction if the actor may do `action`. Otherwise raise `Denied`.
 
-        The actor is the authenticated one of this view of the app. It is never an argument of a call.
+        An event records the denial. The actor is the authenticated actor of this `Agents` object, and never an argument
+        of a call.
         """
         declared = await self._declaration(agent)
         place = self._place(agent, declared)

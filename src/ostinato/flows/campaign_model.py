@@ -448,8 +448,8 @@ def read_definition(value: Mapping[str, Any]) -> Definition:
 @dataclass(slots=True)
 class CampaignRecord:
     """The row of a campaign. `id` is the id of the campaign's run. `status` is one of `STATUSES`. `arrival` is the
-    state of the campaign's rate limit (see `Rate`). `as_of` is the instant as of which the audience is resolved.
-    `definition` is JSON."""
+    state of the campaign's rate limit (see `Rate`). The audience is resolved with the users that exist at the instant
+    `as_of`. `definition` is JSON."""
 
     id: str
     namespace: str

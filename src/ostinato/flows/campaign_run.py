@@ -57,8 +57,8 @@ class SegmentContext:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a campaign needs from its app. `agent` returns the agent with a name, or None if this process does not have
-    it. `turns` handles turns on this node directly, without recorded steps."""
+    """What a campaign needs from its app. `agent` takes a name and returns the agent, or None if this process does not
+    have the agent. `turns` handles turns on this node directly, without recorded steps."""
 
     host: Host
     agent: Callable[[str], Agent | None]
@@ -160,8 +160,8 @@ class CampaignRun:
     # Resolving
 
     async def _resolve(self) -> str:
-        """Store the audience, and return the campaign's new status. A repeated step first deletes the recipients that
-        an interrupted one has stored."""
+        """Store the audience, and return the campaign's new status. If an earlier attempt of this step was interrupted,
+        first delete the recipients that it stored."""
         await self._drop()
         try:
             count = await self._freeze()
@@ -178,10 +178,11 @@ class CampaignRun:
         return str(campaign.status)
 
     async def _wait_for_audience(self) -> str:
-        """Wait until another run, to which the campaign belongs, has stored the audience. Return the campaign's status.
+        """Wait until the run that owns the campaign has stored the audience. Return the campaign's status.
 
-        Two runs that stored it at once would delete each other's recipients. If the other run takes too long, this run
-        stores the audience."""
+        If two runs stored the audience at the same time, they would delete each other's recipients. If the other run
+        takes too long, this run stores the audience.
+        """
         for _ in range(_AUDIENCE_LOOKS):
             campaign = await self._load()
             if campaign.status != "resolving":
@@ -299,8 +300,8 @@ class CampaignRun:
         return self.around.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
 
     async def _advance(self, setting: Setting) -> Progress:
-        """Collect turns that are over and begin new ones, in one transaction. This node handles those directly that it
-        can."""
+        """Collect turns that are over and begin new ones, in one transaction. This node then handles those new turns
+        that it can handle directly."""
         engine = self.around.host.engine()
         async with self.around.turns.room(self._agent()) as (direct, begun):
 

@@ -134,8 +134,8 @@ def drop_page(place: Place, campaign_id: str) -> Operation[bool]:
 def read_page(
     place: Place, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
 ) -> Operation[tuple[list[UserRecord], str | None]]:
-    """Return the users of a segment on the next page, and the `after` of the following page, or None if this is the
-    last page."""
+    """Return the users on the next page of a segment, and the `after` of the following page. On the last page, this
+    `after` is None."""
     names: dict[str, Any] = {"namespace": place.namespace, "agent": place.agent, "after": after, "limit": limit}
     if segment.type == "tag":
         rows = yield statement("agent_users_with_tag", tag=segment.tag, **names)
@@ -155,8 +155,8 @@ def read_page(
 def freeze_page(
     place: Place, campaign_id: str, setting: Setting, after: str
 ) -> Operation[tuple[int, str | None] | None]:
-    """Store the next page of the audience. Return the number of recipients stored and the `after` of the following
-    page, or None if the campaign was stopped meanwhile."""
+    """Store the next page of the audience. Return the number of recipients stored, and the `after` of the following
+    page. Return None if the campaign was stopped meanwhile."""
     campaign = yield from _locked(campaign_id)
     if campaign.status != "resolving":
         return None
@@ -239,8 +239,7 @@ def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
 
 
 def end_resolution(place: Place, campaign_id: str, count: int) -> Operation[CampaignRecord]:
-    """Begin sending, because the audience is complete, or end the campaign because the audience is too large. Return
-    the campaign."""
+    """Begin sending to the complete audience, or end the campaign if the audience is too large. Return the campaign."""
     campaign = yield from _locked(campaign_id)
     if campaign.status != "resolving":
         return campaign
@@ -332,8 +331,8 @@ def _send(
     room: int,
     direct: DirectRoom | None,
 ) -> Operation[tuple[int, int, Micros | None]]:
-    """Begin the turns of recipients that are due, as far as `room` and the rates allow. Return how many recipients were
-    changed, how many turns were begun, and until when a rate delays the rest, or None."""
+    """Begin the turns of recipients that are due, as far as `room` and the rates allow. Return the number of changed
+    recipients, the number of begun turns, and the time until which a rate delays the rest, or None if no rate does."""
     options, now = definition.options, place.now
     wait: Micros | None = None
     if options.rate is not None:
@@ -485,8 +484,8 @@ def _accept(
     direct: DirectRoom | None,
 ) -> Operation[list[Row]]:
     """Give each recipient's session a turn, as `turns.accept_turn` does for one user. The caller has locked the users.
-    With `direct`, this node handles those turns itself that open a session and have no flow. Return the rows of events
-    to insert."""
+    With `direct`, this node itself handles the turns that open a session and have no flow. Return the rows of events to
+    insert."""
     if not recipients:
         return []
     if direct is not None and not (yield from direct.is_known()):
@@ -667,7 +666,7 @@ def _end(
     counts: Mapping[str, int],
     words: str | None = None,
 ) -> Operation[None]:
-    """Write the outcome of a campaign. If it was stopped, it keeps the reason for stopping."""
+    """Write the outcome of a campaign. A campaign that was stopped keeps the reason for which it was stopped."""
     stopped = campaign.status == "stopping"
     campaign.status, campaign.finished = "stopped" if stopped else "done", place.now
     campaign.outcome = outcome.value

@@ -57,7 +57,8 @@ class CampaignInfo:
     """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. If the campaign
     was paused or stopped, `reason` says why. `counts` maps each outcome to the number of recipients with it; recipients
     without an outcome are counted as `pending` or `started`. `partial` is true if some recipients succeeded and some
-    failed. `reasons` and `variants` map each reason and each variant to the number of recipients with it."""
+    failed. `reasons` maps each reason to the number of recipients with it. `variants` maps each variant to the number
+    of recipients with it."""
 
     id: str
     agent: str
@@ -322,8 +323,8 @@ class Campaigns:
     async def _audience(
         self, definition: Definition, now: Micros
     ) -> AsyncIterator[list[tuple[str, UserRecord | None]]]:
-        """Yield the segment as of `now` in pages of external ids and users. A user is None if the agent does not have
-        it."""
+        """Yield the users of the segment as of `now`, in pages of pairs of external id and user. If the agent has no
+        user with an external id, the user is None."""
         segment, place = definition.segment, await self._place()
         if segment.resolver is None and not segment.users:
             after: str | None = ""

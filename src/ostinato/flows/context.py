@@ -162,8 +162,8 @@ class FlowContext:
         """Ask a person to decide or to take over the conversation. Wait for the decision and return it.
 
         `meanwhile` says what happens to messages that the user sends during the wait: `noop` does nothing, `ack` sends
-        the text `ack`, `queue` keeps them until the flow continues, and `classic` lets the model answer. During a live
-        takeover they go to the person.
+        the text `ack`, `queue` holds the messages back until the flow continues, and `classic` lets the model answer.
+        During a live takeover the messages go to the person.
         """
         check_text(question, "the question")
         if mode not in (people.ASYNC, people.LIVE):
@@ -242,8 +242,8 @@ class FlowContext:
         says. Messages of the user are sent to the address `to`. `await proxy.stop()` ends the proxy.
 
         With `shadow`, the user sees nothing of the person. With `mirror`, the person's texts are also sent to the user
-        unchanged. A session can have only one proxy. Starting another one fails, unless `replace` is true; then it
-        replaces the first one in the same transaction.
+        unchanged. A session can have only one proxy. Without `replace`, starting a second proxy raises an error. With
+        `replace`, the second proxy replaces the first one in the same transaction.
         """
         check_text(to, "the address of the person")
         if mode not in ("shadow", "mirror"):
@@ -258,7 +258,7 @@ class FlowContext:
     # Acting
 
     async def tool(self, name: str, **arguments: Any) -> Any:
-        """Call a tool of the agent in the same way as the model does, and return its result."""
+        """Call a tool of the agent as the model would call it, and return the tool's result."""
         return await self._session.call_tool(name, arguments)
 
     def handoff(self, flow: str, input: Mapping[str, Any] | None = None) -> NoReturn:

@@ -26,8 +26,8 @@ class Switched(BaseException):
 
 
 class NotDirect(BaseException):
-    """Raised in a turn that is handled directly, without recorded steps, when it needs a record after all. The run of
-    its session then handles the turn. `notes` are facts that the run needs to continue."""
+    """Raised when a turn that is handled directly, without recorded steps, needs a recorded step after all. The run of
+    the turn's session then handles the turn. `notes` are facts that the run needs to continue."""
 
     def __init__(self, **notes: Any) -> None:
         super().__init__()
@@ -35,5 +35,5 @@ class NotDirect(BaseException):
 
 
 class ClaimLost(BaseException):
-    """Raised when this node no longer holds the run of a session. Nothing more that this node does for the run is
-    written."""
+    """Raised when this node no longer holds the run of a session. All further writes of this node for the run are
+    refused."""

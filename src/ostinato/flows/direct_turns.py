@@ -97,9 +97,9 @@ class DirectTurns:
 
     @asynccontextmanager
     async def room(self, agent: Agent | None) -> AsyncIterator[tuple[DirectRoom | None, list[BegunTurn]]]:
-        """Reserve slots of this node for turns of an agent. Yields the room and a list, to which the caller adds the
-        turns that it has begun. The room is None if this node can take no turns; then the runs of the sessions handle
-        the turns, on any node."""
+        """Reserve slots of this node for turns of an agent. Yields a `DirectRoom` and a list, to which the caller adds
+        the turns that it has begun. Yields None instead of the `DirectRoom` if this node cannot handle turns now; then
+        the runs of the sessions handle the turns, on any node."""
         claimer = self.host.engine().claimer
         begun: list[BegunTurn] = []
         if agent is None or not claimer.share.slots or not self._serves(agent):
@@ -133,7 +133,7 @@ class DirectTurns:
         return not self._begun or now - next(iter(self._begun.values()))[2] > _LONG
 
     async def _handle(self, run: Run) -> None:
-        """Handle the first turn of a session whose run this node has claimed for it."""
+        """Handle the first turn of a session directly. This node has claimed the session's run."""
         begun, agent, _ = self._begun[run.id]
         job_logging.current.set(None)
         try:
@@ -198,8 +198,9 @@ class DirectContext:
         self.run_id = run.id
 
     async def step(self, step: StepFunction[..., Any]) -> Any:
-        """Call a function once and return its result. If the function fails, raise `NotDirect` if it may be attempted
-        again, so that the session's run does so, and `StepFailed` otherwise."""
+        """Call a function once and return its result. If the function fails and may be attempted again, raise
+        `NotDirect`, so that the session's run makes the next attempt. If it may not be attempted again, raise
+        `StepFailed`."""
         self._turns.calling += 1
         try:
             if step.timeout is None:

@@ -72,7 +72,8 @@ class DirectRoom:
     begun: list[BegunTurn] = field(default_factory=list)
 
     def is_known(self) -> Operation[bool]:
-        """Return whether the node still has its row. If it has, it keeps the row until the commit."""
+        """Return whether this node still has its row, which means that it was not declared dead. The row then stays
+        until the commit."""
         return bool((yield statement("hold_node", node=self.node)))
 
     def begin(self, place: Place, turns: Sequence[BegunTurn]) -> Operation[list[Row]]:
@@ -230,8 +231,8 @@ def _write_intents(
     answers: dict[str, Any],
     events: list[Row],
 ) -> Operation[None]:
-    """Write the messages that will be sent, and suppress those that must not be. An intent that an earlier try has
-    committed stays unchanged. This adds to `answers` and `events`."""
+    """Write the messages that will be sent, and suppress the messages that must not be sent. An intent that an earlier
+    try has committed stays unchanged. This adds to `answers` and `events`."""
     if not intents:
         return
     ids = {intent.begun.turn.key.removeprefix(KEY) for intent in intents}
@@ -307,8 +308,8 @@ def _complete(
 def _let_runs_go(
     items: Sequence[Finish | Leave], place: Place, node: str, kinds: Kinds, answers: dict[str, Any]
 ) -> Operation[None]:
-    """Release the runs of sessions. A run is parked if its turn is over. It becomes ready if its turn is not over, if
-    it has other mail, or if it must end its session."""
+    """Release the runs of sessions. A run becomes ready if its turn is not over, if it has other mail, or if it must
+    end its session. Otherwise the run is parked."""
     if not items:
         return
     parking: list[Write] = []

@@ -54,5 +54,5 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
 
 
 def lost_reason(status: str) -> str:
-    """Return the reason for stopping a campaign whose run ended before it. `status` is the status of the run."""
+    """Return the reason for stopping a campaign after its run has ended. `status` is the status of the run."""
     return f"run_{status}"

@@ -238,8 +238,8 @@ class ScriptedModel:
     """A model that answers from a script. Each answer is a text, a `ModelReply`, an exception, or a function of the
     request.
 
-    `requests` has the requests that the model got. After the last answer the model raises `ModelRefused`, or starts the
-    script again with `repeat`.
+    `requests` has the requests that the model got. After the last answer, the model starts the script again if `repeat`
+    is true. Otherwise it raises `ModelRefused`.
     """
 
     def __init__(self, *answers: Any, repeat: bool = False) -> None:

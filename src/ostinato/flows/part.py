@@ -50,8 +50,7 @@ class AgentsPart(Part):
         self._turns = DirectTurns(host)
 
     def take_over(self, before: Part) -> None:
-        """Keep the agents that were declared with the part before. Their functions then use this part, with its
-        store."""
+        """Take the agents over from the previous part of the app. Their functions then use this part and its store."""
         assert isinstance(before, AgentsPart)
         self._around.codes = before._around.codes
         before._successor = self
@@ -115,8 +114,8 @@ class AgentsPart(Part):
         return {}
 
     async def prepare(self) -> None:
-        """Store the declarations of this process's agents, for processes that do not have them, and apply their
-        schedules."""
+        """Store the declarations of this process's agents, so that other processes can read them. Then apply the
+        schedules that these agents declare."""
         now = self.host.engine().clock.now()
         for agent in self._around.codes.by_name.values():
             agent.check()

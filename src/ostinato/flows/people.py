@@ -55,8 +55,8 @@ def escalate(
     replace: bool = False,
 ) -> Operation[None]:
     """Ask a person to decide or to take over the conversation. Repeated calls with the same id ask only once. A session
-    can have only one proxy. If it has another one, raise `Conflict`, or with `replace` end that proxy in the same
-    transaction."""
+    can have only one proxy. If the session already has another proxy, raise `Conflict`; with `replace`, end that proxy
+    in the same transaction instead."""
     user, session, turn = yield from load_turn(turn_id)
     if mode == PROXY:
         yield from _end_other_proxy(place, session, id, replace)

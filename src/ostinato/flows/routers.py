@@ -32,8 +32,8 @@ class Startable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """The decision of a router. `flow` may be `classic`. `why` is chosen, unknown_flow, unreadable or low_confidence.
-    If it is not chosen, `flow` is the fallback."""
+    """The decision of a router. `flow` may be `classic`. `why` is `chosen`, `unknown_flow`, `unreadable` or
+    `low_confidence`. Unless `why` is `chosen`, `flow` is the fallback."""
 
     flow: str
     why: str = CHOSEN
@@ -121,7 +121,7 @@ def startable(flows: Mapping[str, Startable]) -> list[str]:
 
 
 def describe(flows: Mapping[str, Startable]) -> str:
-    """Return a text with one line for each flow: its name and its description."""
+    """Return a text with one line for each flow that can begin without an input: its name and its description."""
     lines = [f"- {name}: {flows[name].description}".rstrip(": ") for name in startable(flows)]
     return "\n".join(["Flows:", *lines, f"- {CLASSIC}: none of them"])
 

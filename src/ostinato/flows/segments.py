@@ -102,7 +102,8 @@ class Segment:
         return hashlib.sha256(orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
     def since(self, scheduled_for: Micros) -> Micros:
-        """For a segment `active_since`, return the earliest time of a user's last message, inclusive."""
+        """Return the start of the period of an `active_since` segment. A user belongs to the segment if the user's last
+        message was sent at this time or later."""
         return scheduled_for - (self.active_since_days or 0) * DAY
 
 

@@ -183,8 +183,8 @@ class SessionActor:
     # Turns
 
     async def run(self) -> None:
-        """Handle one turn, or end the session if no turn comes for long. After a turn, continue with an empty
-        history."""
+        """Handle one turn, and then continue with an empty history. End the session if no turn comes for a long
+        time."""
         try:
             turn_id = await self._next()
             if turn_id is None:
@@ -349,8 +349,9 @@ class SessionActor:
         return decision
 
     async def _consent(self) -> bool:
-        """Confirm once that a message has opted out or in, even while a person has taken over. The consent itself was
-        changed when the message was accepted. Return whether the message asks to opt out or in."""
+        """If a message has opted the user out or in, send a confirmation, even while a person has taken over. No
+        confirmation is sent if the user had opted out or in before. The consent itself was changed when the message was
+        accepted. Return whether the message asks to opt out or in."""
         turn = self._current()
         change = turn.metadata.get(CHANGE)
         if turn.source != "inbound" or not isinstance(change, Mapping):
@@ -363,8 +364,8 @@ class SessionActor:
         return True
 
     async def _command(self) -> bool:
-        """Call the command that a message names. Return whether there is such a command. Scheduled turns have no
-        commands."""
+        """Call the command that a message names. Return False if the message names no command, or an unknown one. The
+        text of a scheduled turn is never a command."""
         turn = self._current()
         if turn.source != "inbound" or not (turn.text or "").startswith("/"):
             return False
@@ -536,8 +537,8 @@ class SessionActor:
         await self.respond(Candidate(text, "classic", structured))
 
     def _first_reply(self) -> dict[str, Any] | None:
-        """Return the model's answer from before, if another node began this turn directly and already called the
-        model."""
+        """If another node began this turn directly and has already called the model, return the model's answer.
+        Otherwise return None."""
         return self.notes.get("reply") if self.notes.get("turn") == self._current().id else None
 
     async def _complete(self, exchange: list[dict[str, Any]]) -> dict[str, Any]:
@@ -628,8 +629,8 @@ class SessionActor:
         return answer["value"]
 
     def tool_context(self, key: str, ended: list[str]) -> ToolContext:
-        """Return the `ctx` of a tool, which says for which user it acts. If the tool ends the session, the reason is
-        added to `ended`. `ended` is part of the recorded result, so that a replay has it, too."""
+        """Return the `ctx` of a tool. It says for which user the tool acts. If the tool ends the session, the reason is
+        added to `ended`. `ended` is part of the recorded result of the call, so that a replay has it, too."""
         turn = self._current()
         return ToolContext(
             self.agent.name, self.ctx.namespace, user_info(turn.user), self.turn_info(), key, ended.append
@@ -705,8 +706,9 @@ class SessionActor:
         return intent
 
     def _sent_before(self, stored: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the result of sending a message that another node has committed and may have sent. Return None if the
-        message must be sent now."""
+        """Return the result of sending a message that another node has committed. Return None if this node must send
+        the message. If the other node may have sent the message and the transport is not idempotent, the status is
+        `unknown`."""
         if stored["status"] != Delivery.PENDING:
             return {"status": stored["status"], "id": stored["provider_id"], "error": stored["error"]}
         if self.agent.settings.transport.idempotent or self.notes.get("unsent"):
@@ -815,8 +817,8 @@ class SessionActor:
     # Flows
 
     async def _start_flow(self, name: str, input: Mapping[str, Any] | None) -> None:
-        """Run a flow, and each flow that it hands over to, until one ends without a handoff. `classic` lets the model
-        answer."""
+        """Run a flow. If it hands over to another flow, run that one next, and so on until a flow ends without a
+        handoff. The flow name `classic` means that the model answers."""
         following: tuple[str, Mapping[str, Any] | None] | None = (name, input)
         while following is not None:
             following = await (self._answer() if following[0] == CLASSIC else self._run_flow(*following))
@@ -824,8 +826,8 @@ class SessionActor:
     async def _run_flow(
         self, name: str, input: Mapping[str, Any] | None
     ) -> tuple[str, Mapping[str, Any] | None] | None:
-        """Run one flow. If it hands over, return the next flow and its input; otherwise return None. If this node lacks
-        the flow's code, raise `CodeMissing`, so that a node that has it continues the run."""
+        """Run one flow. If it hands over, return the next flow and its input; otherwise return None. Raise
+        `CodeMissing` if this node lacks the flow's code. A node that has the code then continues the run."""
         turn = self._current()
         if name == turn.flow and turn.declared and name not in self.agent.flows:
             raise CodeMissing(f"flow {name!r}")
@@ -891,12 +893,11 @@ class SessionActor:
     async def wait(
         self, what: str, due: datetime | None, accepts: Callable[[LiveTurn], bool], aside: str = "noop"
     ) -> LiveTurn | None:
-        """Finish the current turn, and wait for a turn that the flow accepts. Return that turn. If it does not come
+        """Finish the current turn, and wait for a turn that the flow accepts. Return that turn. If no such turn comes
         before `due`, begin another turn in which the flow continues, and return None.
 
-        Other turns are handled meanwhile. `aside` says how messages of the user are handled that the flow does not
-        accept: the model answers (`classic`), nothing happens (`noop`), or they wait until the flow has ended
-        (`queue`).
+        Meanwhile, other turns are handled. `aside` applies to messages of the user that the flow does not accept. With
+        `classic` the model answers them. With `noop` nothing happens. With `queue` they wait until the flow has ended.
         """
         await self.finish(reason="flow_waiting", waits=what)
         ctx = self.ctx

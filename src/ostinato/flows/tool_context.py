@@ -1,4 +1,4 @@
-"""`ToolContext`, the `ctx` of a tool or a command, which says for which user it acts."""
+"""`ToolContext`, the `ctx` of a tool or a command. It says for which user the tool or the command acts."""
 
 from __future__ import annotations
 

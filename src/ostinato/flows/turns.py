@@ -1,7 +1,8 @@
 """Accept, begin and finish turns. Each function is one transaction, or a part of one.
 
 Every transaction locks the user first, then changes sessions and turns, and then puts messages into the mailboxes of
-runs. So two inputs of one user are accepted one after the other, and no lock is taken in another order.
+runs. So two inputs of one user are accepted one after the other, and all transactions take their locks in the same
+order.
 """
 
 from __future__ import annotations
@@ -118,9 +119,9 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
 
 
 def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | None) -> str | None:
-    """Return why a scheduled turn is skipped, or None. It is skipped if the user has opted out, or if there is no
-    active session and the turn may not open one. If the turn names a session other than the user's open one, there is
-    no active session for it."""
+    """Return why a scheduled turn is skipped, or None. A turn is skipped if the user has opted out. A turn that may not
+    open a session is also skipped if the user has no active session, or if the turn names another session than the
+    user's active one."""
     if user.consent == OPTED_OUT:
         return OPTED_OUT
     active = session is not None and session.status is SessionStatus.ACTIVE
@@ -130,8 +131,8 @@ def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | N
 
 
 def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[UserRecord | None]:
-    """Lock and return the user of an input. If there is no such user, a message creates one; for any other input,
-    return None."""
+    """Lock and return the user of an input. If there is no such user, create one for a message, and return None for any
+    other input."""
     names = {"namespace": place.namespace, "agent": place.agent, "user": turn_input.user}
     rows = yield statement("lock_agent_user", **names)
     if not rows and turn_input.source == "inbound":
@@ -211,8 +212,9 @@ def open_session(user: UserRecord) -> Operation[SessionRecord | None]:
 def _hand_over(
     place: Place, user: UserRecord, session: SessionRecord | None, turn: TurnRecord
 ) -> Operation[SessionRecord]:
-    """Send a turn to the run of a session, and return the session. If there is no session, or if its run is over, begin
-    a new one. Raises `MailboxFull` if the run cannot accept a message now."""
+    """Send a turn to the run of a session, and return the session. If `session` is None, or if its run is over, send
+    the turn to a new session. If the run's mailbox is full, raise `MailboxFull` for a message of the user or of a
+    person; any other turn fails."""
     events: list[Row] = []
     if session is not None:
         (refused,) = yield from send([Sending(mail_to(place, session.run_id, turn.id), place.namespace)], place.now)
@@ -262,8 +264,8 @@ def _begin_session(place: Place, user: UserRecord, turn: TurnRecord) -> Operatio
 def new_session(
     place: Place, user: UserRecord, priority: int = 0, active: Micros | None = None
 ) -> tuple[SessionRecord, Run]:
-    """Return the record of a new session, and its run. Pass `active` if the run does not handle the first turn
-    itself."""
+    """Return the record of a new session, and its run. If the first turn is not handled by this run, pass the time of
+    that turn as `active`."""
     session_id, run_id = place.new_id(place.now), place.new_id(place.now)
     session = SessionRecord(
         session_id, place.namespace, place.agent, user.id, run_id, started=place.now, active=place.now
@@ -335,7 +337,7 @@ def load_turn(turn_id: str) -> Operation[tuple[UserRecord, SessionRecord, TurnRe
 
 
 def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOutcome | None]]:
-    """Begin a turn. Return the turn, and its outcome if nothing is left to do, or None.
+    """Begin a turn. Return a pair: the turn, and its outcome. The outcome is None if the turn still has to be handled.
 
     A scheduled turn is canceled while a person is asked for something in the session. It is skipped if the user has
     opted out, or if its schedule was canceled or paused while the turn waited. During a takeover, a message of the user
@@ -375,7 +377,8 @@ def _is_to_be_confirmed(turn: TurnRecord) -> bool:
 
 
 def _schedule_refusal(turn: TurnRecord) -> Operation[str | None]:
-    """Return why a turn must not begin, or None: its schedule was canceled or paused while the turn waited."""
+    """If the turn's schedule was canceled or paused while the turn waited, return why the turn must not begin.
+    Otherwise return None."""
     prefix = f"schedule/{turn.schedule_id}/"
     if turn.schedule_id is None or not turn.key.startswith(prefix):
         return None
@@ -384,7 +387,7 @@ def _schedule_refusal(turn: TurnRecord) -> Operation[str | None]:
 
 
 def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operation[TurnRecord]:
-    """Begin a turn because a wait of a flow is over, not because a message came. Repeated calls with the same key
+    """Begin a turn because the wait of a flow is over. No message started this turn. Repeated calls with the same key
     return the same turn."""
     session = read_session((yield statement("session_by_id", id=session_id))[0])
     yield statement("lock_agent_user_id", id=session.user_id)
@@ -476,8 +479,8 @@ _EVENTS = {
 def finish_turn(
     place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
 ) -> Operation[TurnOutcome]:
-    """Write the outcome of a turn, and send it to the run that waits for it. Return the outcome. The caller has locked
-    the user."""
+    """Write the outcome of a turn, and return it. If a run waits for the outcome, send it to that run. The caller must
+    have locked the user."""
     event = _finished(place, turn, session, outcome, reason)
     yield statement("update_turns", [turn_row(turn)])
     written = outcome_of(turn)
@@ -516,8 +519,8 @@ def outcome_of(turn: TurnRecord) -> TurnOutcome:
 
 
 def let_session_go(place: Place, session_id: str, status: SessionStatus, reason: str) -> Operation[bool]:
-    """Make a session idle, or end it. Return whether the session now has that status or has ended. If a turn has come
-    meanwhile, or a person is asked for something in the session, change nothing and return False."""
+    """Set the status of a session to `idle` or `ended`. Return True if the session now has that status or has ended. If
+    a turn has come meanwhile, or a person is asked for something in the session, change nothing and return False."""
     session = read_session((yield statement("session_by_id", id=session_id))[0])
     yield statement("lock_agent_user_id", id=session.user_id)
     session = read_session((yield statement("session_by_id", id=session_id))[0])

@@ -16,8 +16,8 @@ from ostinato.when.instants import Micros, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A conversation. `flow` is the active flow, and `waits` is what it waits for. `hitl` is what a person is asked to
-    do. `takeover` is the person who has taken over."""
+    """A conversation. `flow` is the active flow, and `waits` is what that flow waits for. `hitl` is what a person is
+    asked to do. `takeover` is the person who has taken over."""
 
     id: str
     agent: str
@@ -79,7 +79,7 @@ class MessageInfo:
 
 @dataclass(frozen=True, slots=True)
 class EscalationInfo:
-    """A question that a person is asked to decide. `due` is when it times out."""
+    """A question for a person to decide. After `due`, the question times out."""
 
     id: str
     agent: str

@@ -1,4 +1,4 @@
-"""Agents as a way to use the engine: `app.agents`."""
+"""The extension (`Way`) for agents: `app.agents`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Execute transactions of agents: several of them in one commit where that is cheaper, and again while the store is
-unavailable.
+"""Execute transactions of agents. Several transactions share one commit where that is cheaper. While the store is
+unavailable, a transaction is tried again.
 
 On SQLite a commit is a flush of the disk, and there is one writer, so transactions that would wait for each other are
-committed together. On PostgreSQL commits of several connections share flushes, and a transaction for several users
+committed together. On PostgreSQL the commits of several connections share flushes, and a transaction for several users
 would hold their locks longer, so each transaction is committed alone.
 """
 
@@ -25,8 +25,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 
 async def write_patiently(host: Host, make: Callable[[Micros], Operation[T]], *, nudge: bool = True) -> T:
     """Execute one operation, and return its result. `make` is called with the present time. While the store is
-    unavailable, the operation is tried again. With `nudge`, the node then looks for runs that the operation has made
-    ready."""
+    unavailable, the operation is tried again. With `nudge`, the node looks for ready runs after the operation."""
     pause = _FIRST_PAUSE
     while True:
         now = host.engine().clock.now()

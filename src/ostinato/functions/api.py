@@ -110,7 +110,7 @@ class Functions:
 
     @property
     def codes(self) -> Codes:
-        """The functions that this process has the code of."""
+        """The functions whose code this process has."""
         return self._around.codes
 
     # Declaring
@@ -270,8 +270,9 @@ class Functions:
     # Messages
 
     async def send(self, run_id: str, name: str, payload: Any = None, *, id: str | None = None) -> None:
-        """Send a message to a run; there, `ctx.receive(name)` returns the payload. If the run already has a message
-        with this `id`, nothing is sent. Raises `NotFound`, `FunctionOver` if the run has ended, or `MailboxFull`."""
+        """Send a message to a run, in which `ctx.receive(name)` returns the payload. If the run already has a message
+        with this `id`, nothing is sent. Raises `NotFound` if there is no such run, `FunctionOver` if the run has ended,
+        and `MailboxFull` if the run has too many messages that it has not received yet."""
         check_text(name, "the message's name")
         if id is not None and (not is_text(id) or len(id) > 200):
             raise OstinatoError(f"the message's id {short_repr(id)} is not a text of 1 to 200 characters")
@@ -300,17 +301,18 @@ class Functions:
 
     async def get(self, id: str) -> FunctionInfo:
         """Return a run of a function. `id` is the id of the run, or the `id` that was passed to `start`. Raises
-        `NotFound`."""
+        `NotFound` if there is no such run."""
         run, function, _ = await self._load(id)
         return function_info(run, function)
 
     async def steps(self, id: str) -> Sequence[StepInfo]:
-        """Return the recorded operations of a run, in the order in which they began. Raises `NotFound`."""
+        """Return the recorded operations of a run, in the order in which they began. Raises `NotFound` if there is no
+        such run."""
         _, _, steps = await self._load(id, steps=True)
         return [step_info(step) for step in in_order(steps)]
 
     async def draw(self, id: str) -> str:
-        """Return an SVG timeline of the steps of a run. Raises `NotFound`."""
+        """Return an SVG timeline of the steps of a run. Raises `NotFound` if there is no such run."""
         run, function, steps = await self._load(id, steps=True)
         return draw_steps(function_info(run, function), [step_info(step) for step in in_order(steps)], self._now())
 
@@ -345,16 +347,16 @@ class Functions:
         return await self._around.host.store.read(page)
 
     async def declared(self) -> Sequence[DeclaredInfo]:
-        """Return the functions that nodes have declared, which are those that can be started. There is an entry for
-        each name and version."""
+        """Return the functions that nodes have declared, with an entry for each name and version. These functions can
+        be started."""
         rows = await self._around.host.store.read(lambda _: _all_declared())
         return tuple(
             DeclaredInfo(name, version, code, to_datetime(updated)) for name, version, code, _, updated in rows
         )
 
     async def drain(self) -> Sequence[DrainInfo]:
-        """Return the versions of functions that unfinished runs began with, and count these runs. It shows which
-        versions must stay deployed."""
+        """For each version of a function that unfinished runs began with, return the number of these runs. The result
+        shows which versions must stay deployed."""
 
         def look(_: int) -> Operation[tuple[Sequence[Any], Sequence[Any]]]:
             counts = yield statement("unfinished_functions", namespace=self._namespace)

@@ -1,6 +1,7 @@
-"""The body of claimed runs of functions: it runs their code, executes steps, and writes outcomes, fenced by the claim.
+"""Execute claimed runs of functions: run their code, execute steps, and write outcomes. A write has an effect only
+while this node holds the claim.
 
-The code of a function gets the outcome of a step before that outcome is written: code between steps has no effects, so
+The code of a function gets the outcome of a step before that outcome is written. Code between steps has no effects, so
 it may run ahead. The outcome is written before the next step begins, because that step could depend on it. The writes
 of many runs are committed together.
 """
@@ -72,8 +73,8 @@ class Settings:
 
 
 class FunctionBody:
-    """Works on claimed runs of functions. It keeps the code of some parked runs in memory, so that it need not be
-    replayed."""
+    """Executes claimed runs of functions. The coroutines of some parked runs stay in memory, so that these runs
+    continue without a replay."""
 
     def __init__(self, engine: Engine, codes: Codes, read_child: ReadChild, settings: Settings) -> None:
         self.engine = engine
@@ -121,8 +122,8 @@ class FunctionBody:
             self._cache(live)
 
     def _from_cache(self, run: Run) -> LiveRun | None:
-        """Return the parked run from the cache. Returns None if it is not there, or if another node has claimed it
-        since it parked here."""
+        """Return the parked run from the cache. Returns None if the run is not in the cache, or if another node has
+        claimed the run since it parked here."""
         parked = self._parked.pop(run.id, None)
         if parked is None:
             return None
@@ -172,8 +173,8 @@ class FunctionBody:
         return LiveRun(self, run, code, function, {step.position: step for step in steps})
 
     async def leave_to_others(self, run: Run, missing: str) -> None:
-        """Let the run wait for a moment, so that a node with its code can claim it. `missing` names the code that this
-        node lacks; '' means all of it."""
+        """Let the run wait for a moment, so that a node with its code can claim it. `missing` names the part of the
+        code that this node lacks; '' means that the whole function is missing."""
         words = f"{NO_CODE}{run.name!r}{', ' if missing else ''}{missing}"
         now = self.now()
         waiting = End(run, Status.WAITING, words, finished=False, event="run:waiting")
@@ -225,8 +226,8 @@ class FunctionBody:
         self._executing.set()
 
     async def look_for_news(self) -> None:
-        """Check for messages, ended children and cancellations of runs that execute a step, so that they are delivered
-        before the step ends."""
+        """While runs execute steps, check for their messages, ended children and cancellations, so that these are
+        delivered before the step ends."""
         await self._executing.wait()
         while self._live:
             await asyncio.sleep(_LOOK)
@@ -246,8 +247,8 @@ class FunctionBody:
 
 
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
-    """Read the record of a run and its steps. If the run has no record yet, return None, no steps, and the depth for
-    its record: how many functions are above it."""
+    """Return the record of a run, its steps, and 0. If the run has no record yet, return None, no steps, and the depth
+    for its record, which is the number of functions above the run."""
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
         steps = yield statement("steps_of", run=run.id)
@@ -258,8 +259,8 @@ def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], i
 
 def find_news(wanted: Mapping[str, Wanted]) -> Operation[tuple[set[str], dict[str, list[Any]]]]:
     """Find the runs for which a message, the end of a child or a cancellation has arrived. `wanted` maps run ids to
-    what the runs wait for. Returns the ids of those runs, and a dict from run id to [status, node, claim]: a run may
-    have been terminated or taken over."""
+    what the runs wait for. Returns the ids of the runs found, and a dict from run id to [status, node, claim]. The dict
+    shows whether a run was terminated or taken over."""
     ids = [(id,) for id in wanted]
     states = {id: state for id, *state in (yield sql("states_of", ids))}
     news = {row[0] for row in (yield statement("cancels_of", ids))}
@@ -412,8 +413,8 @@ class LiveRun:
         return settled
 
     def _advance(self) -> bool:
-        """Resume the code. Returns False if the code does not fit the record; the next call of `_drive` then raises
-        `Changed` again."""
+        """Resume the code. Returns False if the code does not fit the record. In that case the next call of `_drive`
+        raises `Changed` again."""
         try:
             self._drive()
         except Changed:
@@ -472,8 +473,8 @@ class LiveRun:
 
     def _received(self, record: StepRecord, now: Micros) -> StepRecord | None:
         """Return the outcome of a `receive`, or None if it still waits. A message takes precedence over the timeout if
-        it was sent before the timeout. It also does if it is read before the timeout, because the sender's clock may be
-        ahead."""
+        the message was sent or is read before the timeout. The time of reading counts, too, because the sender's clock
+        may be ahead."""
         mail = self._mail.get(record.name)
         if mail and (record.due is None or mail[0].sent <= record.due or now < record.due):
             message = mail.popleft()
@@ -679,8 +680,8 @@ class LiveRun:
         *,
         final: bool = False,
     ) -> None:
-        """Act on the exception of a step: record when it is tried again, or keep its failure for `_settle`. With
-        `final`, it is not tried again."""
+        """Act on the exception of a step. Either record when the step is tried again, or keep its failure for
+        `_settle`. With `final`, the step is not tried again."""
         now = self._body.now()
         error = describe_error(problem)
         reason = f"{type(problem).__name__}: {clean(str(problem))}"[:500]
@@ -770,8 +771,8 @@ class LiveRun:
         return answer
 
     async def _park(self) -> bool:
-        """Park the run: give up its claim until something arrives that the run waits for. Returns False if such a thing
-        has arrived already; the run is then not parked."""
+        """Park the run: release its claim until a message, the end of a child or a time that the run waits for arrives.
+        Returns False, without parking the run, if one of these has already arrived."""
         for operation in self.driver.pending.values():
             if operation.record is None:
                 operation.record = self._new_record(operation, self._body.now())
@@ -782,7 +783,7 @@ class LiveRun:
         return True
 
     async def _hand_back(self) -> None:
-        """Hand the run back, so that another node continues it: this node is stopping."""
+        """Hand the run back, so that another node continues it. This happens when this node stops."""
         ending = End(self.run, Status.READY, finished=False, event="run:handed_back")
         await self._write(end=ending)
 

@@ -1,4 +1,4 @@
-"""Start children of a function: functions, jobs, and the actions of other ways."""
+"""Start children of a function: functions, jobs, and the actions of other extensions (`Way`)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def function_run(
 
 @dataclass(frozen=True, slots=True)
 class ChildStart:
-    """The start of a child, checked but not done yet. The method `run` builds the child's run and the timer of its
+    """A child that was checked, but not started yet. The method `run` builds the child's run and the timer of its
     deadline."""
 
     host: Host

@@ -1,5 +1,5 @@
-"""The `ctx` argument of a durable function: the operations that its code may use. Each returns the same value in every
-replay."""
+"""The `ctx` argument of a durable function, with the operations that the function's code may use. Each operation
+returns the same value in every replay."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ class FunctionContext:
 
     @property
     def crashes(self) -> int:
-        """How many nodes crashed while they worked on this run, since it last recorded anything. Use it only in a step:
-        in a replay the number is different."""
+        """How many nodes crashed while they worked on this run, since the run last recorded an operation. Read this
+        only in a step, because the number is different in a replay."""
         return self._run.crashes
 
     @property
     def replaying(self) -> bool:
-        """Whether the code is being replayed, so that its operations are answered from the record."""
+        """Whether the code is being replayed. In a replay, operations return their recorded outcomes."""
         return self._driver.replaying
 
     # Steps
@@ -133,8 +133,8 @@ class FunctionContext:
         return operation
 
     def gather(self, *awaitables: Awaitable[Any]) -> Awaitable[list[Any]]:
-        """Run several operations of `ctx`, or coroutines that await such operations, at once. Returns their results in
-        order when all have ended; if some failed, raises the first failure."""
+        """Run several operations of `ctx`, or coroutines that await such operations, concurrently. Returns their
+        results in the order of the arguments when all have ended. If some failed, raises the first failure."""
         for awaitable in awaitables:
             if not isinstance(awaitable, Operation | Coroutine):
                 raise OstinatoError(f"ctx.gather takes operations of ctx and coroutines, not {short_repr(awaitable)}")
@@ -145,7 +145,8 @@ class FunctionContext:
     # Waiting
 
     def sleep(self, length: Length) -> Awaitable[None]:
-        """Wait for this long. Meanwhile the run needs no worker and, outside the cache of its node, no memory."""
+        """Wait for this long. Meanwhile the run occupies no worker, and uses memory only while its node has it in the
+        cache."""
         operation = self._ask(StepKind.SLEEP, "")
         operation.length = read_length(length, "sleep")
         if operation.length < 0:
@@ -230,15 +231,15 @@ class FunctionContext:
         return self._driver.local(kind, make, self._clock.now())
 
     def _dice(self, position: str) -> Random:
-        """Return a source of random numbers whose seed depends only on the run and the position. So a number that was
-        lost before it was recorded is the same when the code runs again."""
+        """Return a source of random numbers whose seed depends only on the run and the position. If a number is lost
+        before it is recorded, the code gets the same number when it runs again."""
         seed = f"{self._run.id}/{self.function.generation}/{position}".encode()
         return Random(hashlib.sha256(seed).digest())
 
     def version(self, name: str, version: int) -> int:
-        """Return the version of a change in the code that this run takes: `version` if the run reaches this place for
-        the first time, and 1 if it passed this place before the change. Later calls with the same `name` return the
-        same version."""
+        """Return which version of a code change this run uses. That is `version` if the run reaches this place for the
+        first time, and 1 if the run passed this place before the change was made. Later calls with the same `name`
+        return the same version."""
         check_text(name, "the change's name")
         if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= MOST:
             raise OstinatoError(
@@ -266,8 +267,8 @@ class FunctionContext:
         self.lines.append(line)
 
     def continue_as(self, input: Mapping[str, Any] | None = None) -> NoReturn:
-        """End this history, and continue under the same id with a new input. Messages that were not received are
-        kept."""
+        """End this history, and continue under the same id with a new input. Messages that were not received stay in
+        the mailbox."""
         if input is not None and not isinstance(input, Mapping):
             raise OstinatoError(
                 f"ctx.continue_as({short_repr(input)}): the input is not an object; write {{'name': value}}"
@@ -289,7 +290,8 @@ class FunctionContext:
 
 
 def due_of(operation: Operation, now: Micros) -> Micros | None:
-    """Return when a wait that begins now ends or times out, or None if it has no such time."""
+    """Return the time at which an operation that begins to wait now will end or time out, or None if the operation has
+    no such time."""
     until = operation.options.get("until")
     if until is not None:
         return int(until)

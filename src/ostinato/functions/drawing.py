@@ -1,4 +1,4 @@
-"""Draw the steps of a run as a timeline, SVG: a row for each operation, with a bar from its beginning to its end."""
+"""Draw the steps of a run as an SVG timeline. Each operation has a row with a bar from its beginning to its end."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _axis(info: FunctionInfo, rows: Sequence[StepInfo], now: datetime) -> _Axis:
 
 
 def _header(info: FunctionInfo, left_out: int) -> tuple[list[str], float]:
-    """Return the lines above the rows, and where the rows begin."""
+    """Return the SVG parts above the rows, and the y coordinate of the first row."""
     name = cut(info.name, 48)
     fill, ink = STATUSES.get(info.status, GOING)
     chip = PAD + text_width(name, 16, bold=True) + 10
@@ -135,7 +135,7 @@ def _facts(info: FunctionInfo) -> str:
 
 
 def _grid(axis: _Axis, top: float, bottom: float) -> Iterator[str]:
-    """Yield the lines of the axis, with the time since its beginning above them."""
+    """Yield the vertical lines of the axis. Above each line is the time since the axis began."""
     step = next((nice for nice in _NICE if axis.seconds / nice <= _TICKS), _NICE[-1] * 10)
     yield text(PAD, top - 10, f"since {_moment(axis.first)}", 10, "400", WRITTEN)
     number = 0
@@ -186,7 +186,8 @@ def _bar(step: StepInfo, axis: _Axis, middle: float, over: bool) -> Iterator[str
 
 
 def _beside(words: str, begin: float, end: float, y: float, colour: str) -> Iterator[str]:
-    """Yield words to the right of a bar, or to its left where the right has no room."""
+    """Yield words to the right of a bar, or to the left of the bar if there is no room on the right. Yield nothing if
+    neither side has room."""
     if not words:
         return
     if end + 6 + text_width(words, 10) <= _WIDTH - PAD / 2:

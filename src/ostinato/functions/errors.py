@@ -54,8 +54,8 @@ class TooLarge(FunctionError):
 
 
 class CodeMissing(BaseException):
-    """This node lacks code that the run began with; the argument names that code. The run is left to a node that has
-    it. Like `Cancelled`, this is a BaseException."""
+    """This node lacks code that the run began with; the argument names that code. A node that has the code will
+    continue the run. Like `Cancelled`, this is a BaseException."""
 
 
 class NotDurable(FunctionError):
@@ -63,8 +63,8 @@ class NotDurable(FunctionError):
 
 
 class Changed(FunctionError):
-    """The code of a function no longer fits the record of the run: it asks for another operation than the record
-    has."""
+    """The code of a function no longer fits the record of the run: the code asks for a different operation than the
+    record contains."""
 
     def __init__(self, words: str, *, position: str, expected: str, actual: str, place: str) -> None:
         super().__init__(words)

@@ -72,8 +72,8 @@ class NotDeterministic(UserWarning):
 
 
 def warn_of_undeterministic_calls(function: Callable[..., Any], name: str) -> None:
-    """Warn about each call that is not deterministic, at its own file and line. Functions that are passed to a step are
-    not checked."""
+    """Warn about each call that is not deterministic. The warning names the file and line of the call. Functions that
+    are passed to a step are not checked."""
     for file, line, call, advice in find_calls(function):
         warnings.warn_explicit(
             f"function {name!r} calls {call}(…), whose outcome is not recorded; {advice}", NotDeterministic, file, line
@@ -98,8 +98,8 @@ def find_calls(function: Callable[..., Any]) -> Iterator[tuple[str, int, str, st
 
 @lru_cache(maxsize=256)  # parsing takes milliseconds, and tests declare the same functions for every app
 def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
-    """Return (line, name) of each call in the body of a function in this file. Calls through the function's own
-    variables and parameters are left out."""
+    """Return (line, name) of each call in the body of the function with this code. Calls of the function's parameters,
+    of its local variables, and of their methods are left out."""
     try:
         lines, first = inspect.getsourcelines(code)
         tree = ast.parse(textwrap.dedent("".join(lines)))

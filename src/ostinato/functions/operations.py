@@ -114,8 +114,8 @@ def _claim(written: Write) -> tuple[str, int]:
 
 
 def _already_written(writes: Sequence[Write], node: str) -> Operation[set[tuple[str, int]]]:
-    """Return (run id, claim) of the runs whose write an earlier try has committed, although its answer was lost. Such a
-    run has left the node with that write."""
+    """Return (run id, claim) of the runs whose write is already committed. An earlier attempt committed that write, but
+    its answer was lost. Only writes with which a run leaves the node are looked up."""
     leaving = [written for written in writes if written.parks is not None or written.end is not None]
     if not leaving:
         return set()
@@ -213,14 +213,14 @@ def _reason(wanted: Wanted) -> str:
 
 
 def _close(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Delete the timers of runs that end, and let their children be stopped (see `close_runs`)."""
+    """Delete the timers of runs that end, and set timers that stop their children (see `close_runs`)."""
     if ends:
         yield from close_runs([written.run for written in ends], now)
 
 
 def close_runs(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Delete the timers of runs that end. Their children are stopped by a timer that is due at once, so that this
-    transaction stays small."""
+    """Delete the timers of runs that end. For runs with children, set a timer that is due at once and stops the
+    children, so that this transaction stays small."""
     ids = [(run.id,) for run in runs]
     yield sql("drop_timers", [(KIND, run.id) for run in runs])
     parents = {row[0] for row in (yield statement("have_children", ids))}
@@ -296,8 +296,8 @@ def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
 
 
 def _without_repeated(sendings: Sequence[Sending], answers: Sequence[str]) -> Operation[list[str]]:
-    """Return the answers, but replace the answer by '' if the run already has a message with the same id: an earlier
-    try put it there before the run ended or its mailbox was full."""
+    """Return the answers, with '' in place of a refusal if the run already has a message with the same id. In that case
+    an earlier attempt sent the message, before the run ended or its mailbox was full."""
     refused = [(s.message.run_id, s.message.id) for s, answer in zip(sendings, answers, strict=True) if answer]
     existing = {tuple(row) for row in (yield statement("existing_messages", refused))}
     return [

@@ -1,4 +1,5 @@
-"""What the way `functions` adds to one app: `app.functions`, and the body that works on claimed runs."""
+"""The parts that the extension (`Way`) `functions` adds to one app: `app.functions`, and the body that executes claimed
+runs."""
 
 from __future__ import annotations
 

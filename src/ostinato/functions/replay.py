@@ -1,9 +1,9 @@
-"""Run the coroutine of a function, and replay its record. It uses no clock, no store and no event loop.
+"""Run the coroutine of a function, and replay its record. This module uses no clock, no store and no event loop.
 
 The driver resumes the function's code until every branch waits for an operation. Outcomes are delivered one at a time,
-in the order of their `seq`; before the next one is delivered, the code runs until it waits again. So a replay takes the
-same path as the first run, even if several operations ran at the same time then. If the code asks for another operation
-than the record has, the run fails as `changed`.
+in the order of their `seq`. Before the next outcome is delivered, the code runs until it waits again. So a replay takes
+the same path as the first run, even if several operations of the first run were executed at the same time. If the code
+asks for a different operation than the record contains, the run fails as `changed`.
 """
 
 from __future__ import annotations
@@ -137,8 +137,8 @@ class Driver:
         return operation
 
     def local(self, kind: StepKind, make: Callable[[str], Any], now: int) -> Any:
-        """Return the recorded value at the next position. If there is none, compute it with `make`, which gets the
-        position, and record it. The code does not wait meanwhile."""
+        """Return the recorded value at the next position. If there is none, compute the value with `make(position)`,
+        and record it. The code does not need to await the value."""
         branch = self._asking(kind)
         position = branch.next_position()
         self.asked += 1
@@ -160,9 +160,9 @@ class Driver:
         return orjson.loads(record.result or "null")
 
     def version(self, name: str, version: int, now: int) -> int:
-        """Return the version of a change that this run takes. That is the recorded version, if there is one. Otherwise
-        it is 1 during a replay, because the run passed this place before the change was made. Otherwise it is
-        `version`, which is recorded."""
+        """Return which version of a code change this run uses. If a version is recorded, return it. Otherwise, during a
+        replay, return 1, because the run passed this place before the change was made. Otherwise record and return
+        `version`."""
         self._asking(StepKind.VERSION)
         position = f"version:{name}"
         record = self._recorded(position, StepKind.VERSION, name)

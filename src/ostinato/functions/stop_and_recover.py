@@ -1,4 +1,4 @@
-"""Stop, recover, wake, delete and scan the runs of functions: the rules that the engine calls for runs of this kind."""
+"""The rules that the engine calls for runs of functions: how to stop, recover, wake, delete and scan them."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
     """Stop a run. If it is cancelled, its code gets `Cancelled` where it waits, and may clean up before the run ends. A
-    run that is terminated or has passed its deadline ends at once, and so does a run that has no record yet. Returns
-    the run's status after that, events to write, and the runs that ended."""
+    run ends at once if it is terminated, has passed its deadline, or has no record yet. Returns the run's status after
+    that, events to write, and the runs that ended."""
     if status is Status.CANCELLED:
         rows = yield statement("functions_by_ids", [(run.id,)])
         if rows:

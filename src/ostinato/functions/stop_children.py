@@ -1,4 +1,5 @@
-"""Stop the children of a function when it has ended, by the policy that each was started with."""
+"""Stop the children of a function when the function has ended. The policy with which a child was started decides how
+that child is stopped."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ _CHILDREN_AT_ONCE = 100
 
 
 def stop_children(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Cancel or terminate the children of ended runs, each by its policy. Only a limited number is stopped at a time;
-    if more are left, the timers are set again. Returns events to write."""
+    """Cancel or terminate the children of ended runs, as the policy of each child says. One call stops only a limited
+    number of children. If more are left, the timers are set again. Returns events to write."""
     parents = [(timer.owner,) for timer in timers]
     rows = yield statement("children_to_stop", parents, limit=_CHILDREN_AT_ONCE)
     events: list[Row] = []

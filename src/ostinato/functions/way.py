@@ -1,4 +1,4 @@
-"""The way `functions`: the kind of run, tables, routers and commands that it registers."""
+"""The extension (`Way`) `functions`: the kind of run, tables, routers and commands that it registers."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ POLICIES = Policies(Overlap.BUFFER_ONE, CatchUp("latest"), manual_counts=True)
 
 
 def maker(kinds: Kinds) -> Maker:
-    """Return a `Maker` for changes of schedules that create no runs."""
+    """Return a `Maker` to change schedules with. It creates no runs."""
     return Maker(lambda name: None, run_kinds=kinds)
 
 
@@ -100,7 +100,7 @@ class BindingInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingRequest:
-    """The checked settings of a `schedule:v1` task. Call the request to write its binding."""
+    """The checked settings of a `schedule:v1` task. Calling this object writes the binding."""
 
     id: str
     definition: Definition

@@ -109,8 +109,8 @@ class MtlsProfile:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JourneyLimits:
     """The limits of journeys: the number of tags of a definition, the shortest interval of a schedule that a journey
-    creates, the number of such schedules (bindings) per subject and per journey, and the longest timer. None means no
-    limit."""
+    creates, the number of such schedules (bindings) per subject and per journey, and the longest timer (None means no
+    limit)."""
 
     definition_tags: int = 10
     min_interval_s: int = 60

@@ -54,8 +54,8 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class TaskProblem:
-    """The problem with which a task fails its run. The fields are those of RFC 9457, and further ones in `more`. `code`
-    is stable. `internal` marks a fault of the engine or its configuration; callers see only "internal error"."""
+    """The problem that a task returns to fail its run. The fields are those of RFC 9457; `more` holds further ones.
+    `code` is stable. `internal` marks a fault of the engine or its configuration; callers see only "internal error"."""
 
     code: str
     title: str

@@ -1,7 +1,7 @@
 """Actions, which schedules start: read and write them, check whether they can start, and build their runs.
 
-Most actions start a job. A way (see `engine.ways`) may add kinds of actions that start something else (`ActionKind`).
-In Python, files, HTTP and on the command line they are all written as
+Most actions start a job. An extension (`Way`, see `engine.ways`) may add kinds of actions that start something else
+(`ActionKind`). In Python, files, HTTP and on the command line they are all written as
 `{kind: name, …its fields, "input": {…}, …options}`.
 """
 
@@ -37,13 +37,13 @@ BEHIND = 10  # by how much the priority of a backfill's runs is lower
 
 @dataclass(frozen=True, slots=True)
 class ActionKind:
-    """A kind of action that a way adds. Users write it as `{name: what it starts}`.
+    """A kind of action that an extension (`Way`) adds. Users write it as `{name: what it starts}`.
 
-    `fields` are further keys of such an action, and `options` are the options that its runs take. `make_run` gets an
+    `fields` are further keys of such an action, and `options` are the options that its runs accept. `make_run` gets an
     action and a namespace, and returns a run without id and times; it raises an error if the action is wrong.
     `find_unfit` gets schedules, and returns a dict from schedule id to the reason why the action cannot start now.
     `refuse_input` returns why a single run cannot have its own input, or None if it can. `forget` gets the ids of
-    schedules that are being deleted, and deletes the rows that the way has stored for them. If `timed` is set, the
+    schedules that are being deleted, and deletes the rows that the `Way` has stored for them. If `timed` is set, the
     option `deadline` sets a timer that ends the run; otherwise only `make_run` reads that option.
     """
 
@@ -62,8 +62,8 @@ NO_KINDS: ActionKinds = {}
 
 
 def shapes_of(kinds: ActionKinds) -> ActionKinds:
-    """Return copies of the kinds that can only check the form of actions. Unlike the originals, the copies can be sent
-    to another process."""
+    """Return a copy of each kind. A copy can only check the form of actions. Unlike the original, it can be sent to
+    another process."""
     return {name: ActionKind(name, _bare_run, kind.fields, kind.options) for name, kind in kinds.items()}
 
 
@@ -119,13 +119,13 @@ def with_input(action: Action, input: Mapping[str, Any]) -> Action:
 
 
 def without_input(action: Action) -> Action:
-    """Return the same action without an input. An action of another kind keeps the name of what it starts."""
+    """Return the same action without an input. An action that starts no job keeps the name of what it starts."""
     kept = {} if action.kind == JOB else {key: part for key, part in action.input.items() if key != INPUT}
     return Action(action.job, kept, action.options, action.kind, action.facts)
 
 
 def check_options(action: Action, kind: ActionKind) -> None:
-    """Raise OstinatoError if the action has an option that runs of its kind do not take."""
+    """Raise OstinatoError if the action has an option that runs of its kind do not accept."""
     for name in action.options:
         if name not in kind.options:
             raise OstinatoError(
@@ -145,8 +145,8 @@ class Maker:
     """Builds the runs of actions. Values that all runs of an action share are computed once.
 
     `find_job` returns the definition of a job, or None. `kinds` are the kinds of actions other than jobs. `run_kinds`
-    are the kinds of runs, needed to stop runs by an overlap policy. `companions` store rows beside the runs of some
-    schedules.
+    are the kinds of runs, needed to stop runs by an overlap policy. `companions` store additional rows for the runs of
+    some schedules.
     """
 
     def __init__(
@@ -174,11 +174,11 @@ class Maker:
         return (kind == JOB or kind in self.kinds) and (companion is None or companion in self.companions)
 
     def check(self, action: Action, namespace: str) -> None:
-        """Raise the error that a start of this action would raise."""
+        """Raise the error that starting this action would raise, if there is one."""
         self._template(action, namespace)
 
     def check_input(self, schedule: Schedule, input: Mapping[str, Any]) -> None:
-        """Raise the error that a start of this schedule's action with another input would raise."""
+        """Raise the error that starting this schedule's action with `input` would raise, if there is one."""
         kind = self.kinds.get(schedule.action.kind)
         reason = None if kind is None or kind.refuse_input is None else kind.refuse_input(schedule)
         if reason is not None:
@@ -218,7 +218,7 @@ class Maker:
         detail: Mapping[str, Any],
         input: Mapping[str, Any] | None = None,
     ) -> tuple[Run, Timer | None]:
-        """Build one run of a schedule's action, and the timer of its deadline, if it has one."""
+        """Build one run of a schedule's action. Return (run, timer); the timer is None if the run has no deadline."""
         action = schedule.action if input is None else with_input(schedule.action, input)
         template = self._template(action, schedule.namespace)
         values = {**template.values, "id": id, "root_id": id, "due": due, "created": now}
@@ -238,8 +238,8 @@ class Maker:
         """Return a run that the fast path uses as a template for runs of this action, or None if the action needs the
         slow path.
 
-        The action needs the slow path if it has a serial key, a concurrency key or a deadline. It also does if it
-        starts no job, because actions of other kinds are checked before each start.
+        The slow path is needed for an action with a serial key, a concurrency key or a deadline. It is also needed for
+        an action that starts no job, because such an action is checked before each start.
         """
         template = self._template(action, namespace)
         run = template.sample

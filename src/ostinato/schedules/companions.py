@@ -1,7 +1,7 @@
-"""Companions store rows beside some schedules and their runs, for another part of Ostinato.
+"""Companions store additional rows for some schedules and their runs, for another part of Ostinato.
 
-`Schedule.companion` names the companion of a schedule. Most schedules have none and pay nothing for it. Every node
-knows all companions, because any node may fire any schedule.
+`Schedule.companion` names the companion of a schedule. Most schedules have no companion, and cause no extra work. Every
+node knows all companions, because any node may fire any schedule.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ class Companion:
 
     `runs_inserted` gets the new runs of schedules that name this companion. `forget_schedules` and `forget_runs` get
     the ids of all schedules and runs that are being deleted, even if the companion has stored nothing about them. If
-    `changed_with` is set, only the calls that it names may change the definition of a schedule with this companion.
+    `changed_with` is set, only the calls named in this text may change the definition of a schedule with this
+    companion.
     """
 
     runs_inserted: Callable[[Sequence[InsertedRun]], Operation[None]]

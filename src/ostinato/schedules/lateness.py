@@ -27,8 +27,8 @@ class Lateness:
 
 
 def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
-    """Predict how many times the next beat will find late, and how many of them it will run. Both are 0 if the schedule
-    is on time, paused or not running."""
+    """Predict how many late times the next beat will process, and how many of them it will run. Both are 0 if the
+    schedule is on time, paused or not running."""
     if schedule.state is not State.RUNNING or schedule.paused:
         return Lateness()
     decision = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # above BATCH, the pace does not apply
@@ -41,8 +41,9 @@ def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """How long ago a schedule last succeeded, and how overdue it is, both in seconds. `since_success` is None if it
-    never succeeded. `overdue` is 0 if its next time is still to come, or if it is paused or not running."""
+    """How long ago a schedule last succeeded, and how overdue it is, both in seconds. `since_success` is None if the
+    schedule never succeeded. `overdue` is 0 if the next time is still to come, or if the schedule is paused or not
+    running."""
 
     namespace: str
     schedule: str

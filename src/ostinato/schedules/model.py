@@ -42,7 +42,7 @@ class Reason(StrEnum):
 
     @property
     def status(self) -> Status:
-        """`missed` for a time that was too late, else `skipped`."""
+        """`missed` for a time that was late (`CATCHUP_WINDOW` or `COALESCED`), else `skipped`."""
         return Status.MISSED if self in (Reason.CATCHUP_WINDOW, Reason.COALESCED) else Status.SKIPPED
 
 
@@ -64,9 +64,9 @@ PACE = 100
 class CatchUp:
     """The policy for late times, mainly after an outage.
 
-    With the mode `skip`, no late time runs. With `latest`, the newest late time runs, unless a time that is on time
-    runs instead. With `all`, late times run: those within `window`, if it is set, and at most the newest `most`, if
-    that is set. `pace` is how many late times run per second.
+    With the mode `skip`, no late time runs. With `latest`, the newest late time runs, but only if no time is on time.
+    With `all`, the late times run; `window` limits how late they may be, and `most` limits them to the newest ones.
+    `pace` is how many late times run per second.
     """
 
     mode: Literal["skip", "latest", "all"] = "latest"
@@ -153,8 +153,9 @@ class Action:
     """What a schedule starts: a job with an input, and options that override the job's own.
 
     An action of another kind (see `actions.ActionKind`) has the name of that kind as `job`, and its `input` names what
-    is started. `facts` are data that every event about the schedule and its runs contains. A way (see `engine.ways`)
-    sets them; users cannot. Actions are compared by identity, so that values computed from an action can be cached.
+    is started. `facts` are data that every event about the schedule and its runs contains. An extension (`Way`, see
+    `engine.ways`) sets `facts`; users cannot. Actions are compared by identity, so that values computed from an action
+    can be cached.
     """
 
     job: str
@@ -173,7 +174,7 @@ def note_declared(origin: str, back: str) -> str:
 
 
 def run_name(action: Action) -> str:
-    """Return the name that runs of the action have: the job's name, or the name of what another kind of action
+    """Return the name that runs of the action have. This is the name of the job, or of what an action of another kind
     starts."""
     return action.job if action.kind == JOB else str(action.input.get(action.kind, action.job))
 
@@ -209,14 +210,14 @@ class Memory:
     outcome. `coalesced` is how many late times the next run represents. `left_out` are nominal times that a user has
     skipped. `moved` maps a nominal time to the time to which a user has moved it.
 
-    `kept` and `ahead` exist because of edits of the spec. `kept` maps a nominal time to the time at which it runs, for
-    occurrences of an earlier spec that jitter or a move delays. `ahead` are coming nominal times whose occurrences were
-    moved ahead and ran before the edit, so that they do not run again.
+    `kept` and `ahead` exist because of edits of the spec. `kept` has occurrences of an earlier spec that jitter or a
+    move delays: it maps their nominal times to the times at which they run. `ahead` are nominal times still to come
+    whose occurrences do not run again: they were moved to an earlier time, and ran before the edit.
 
-    `previous` is the last nominal time that was decided and not coalesced; the next data window begins there.
-    `waiting` is how many runs the overlap policy holds back. `backfills` is how many backfills are unfinished. `alike`
-    means that no waiting run belongs to a backfill or to a catch-up that a user requested, and that none has its own
-    overlap policy.
+    `previous` is the last nominal time that was decided and not coalesced; the next data window begins there. `waiting`
+    is how many runs the overlap policy holds back. `backfills` is how many backfills are unfinished. `alike` means that
+    no waiting run belongs to a backfill or to a catch-up that a user requested, and that none has its own overlap
+    policy.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -250,8 +251,8 @@ class Schedule:
 
     `reached` is the last nominal time that was decided. `next` is when the schedule is due next. `updated` is when its
     spec last changed. `paused` is when it was paused, or None. `remaining` is the number of actions left, or None if
-    they are not limited. `token` is the conflict token, which changes with every edit.
-    `companion` names the companion that stores rows beside the schedule's runs (see `companions`).
+    they are not limited. `token` is the conflict token, which changes with every edit. `companion` names the companion
+    that stores additional rows for the schedule's runs (see `companions`).
     """
 
     id: str

@@ -55,8 +55,8 @@ _SHORT_ACTION = 2_000
 
 
 def read_spec_text(text: str) -> Spec:
-    """Read a stored spec. Specs are cached up to a total size, and the oldest are dropped first. The last one always
-    stays in the cache, even if it is larger than that size."""
+    """Read a stored spec. Specs are cached up to a total size, and the oldest are dropped first. The newest spec always
+    stays in the cache, even if it alone exceeds the total size."""
     global _specs_size
     cached = _specs.get(text)
     if cached is not None:
@@ -267,8 +267,7 @@ def event_row(now: Micros, schedule: Schedule, name: str, actor: str | None = No
 
 
 def facts_of_occurrence(schedule: Schedule, nominal: Micros) -> dict[str, Any]:
-    """Return the data that events about an occurrence contain in addition: the action's `facts`, and the nominal
-    time."""
+    """Return the additional data of events about an occurrence: the action's `facts`, and the nominal time."""
     return {**schedule.action.facts, "scheduled_for": nominal}
 
 
@@ -278,7 +277,7 @@ def occurrence_key(schedule_id: str, nominal: Micros, origin: str) -> str:
 
 
 def key_range(schedule_id: str, first: Micros | None = None, last: Micros | None = None) -> tuple[str, str]:
-    """Return two keys between which the keys of a schedule's occurrences lie, from the nominal time `first` to
+    """Return (low, high): two keys that enclose the keys of a schedule's occurrences with nominal times from `first` to
     `last`. None means no limit."""
     low = f"{schedule_id}/" if first is None else f"{schedule_id}/{first:016d}/"
     return low, f"{schedule_id}/~" if last is None else f"{schedule_id}/{last:016d}/~"

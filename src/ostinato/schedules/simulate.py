@@ -30,9 +30,9 @@ RunTime = Micros | Sequence[Micros] | Callable[[random.Random], Micros]
 class Simulated:
     """One due time and its outcome.
 
-    `outcome` is `succeeded`, `cancelled`, `terminated`, `skipped` or `missed`; or `running` or `waiting`, if that was
-    so at the end of the period. A time that was skipped or missed has a `reason`. `blocked_by` is the nominal time of
-    the run that blocked it.
+    `outcome` is `succeeded`, `cancelled`, `terminated`, `skipped` or `missed`. At the end of the period, it may still
+    be `running` or `waiting`. A time that was skipped or missed has a `reason`. `blocked_by` is the nominal time of the
+    run that blocked it.
     """
 
     nominal: Micros
@@ -58,8 +58,8 @@ class Simulation:
     pauses: tuple[Span, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """Return a dict from outcome, or from reason for occurrences that did not run, to the number of
-        occurrences."""
+        """Count the occurrences. Return a dict from outcome to number; for occurrences that did not run, the key is the
+        reason."""
         return dict(Counter(shown.reason.value if shown.reason else shown.outcome for shown in self.occurrences))
 
 

@@ -75,7 +75,7 @@ _LOOKED = 100
 @dataclass(frozen=True, slots=True)
 class Doors:
     """The limits and the known jobs that a definition is checked against. `name_of` returns the name of a job that is
-    given as a function. `min_interval` is the least time between two times of a spec."""
+    given as a function. `min_interval` is the shortest interval that a spec may have between two times."""
 
     maker: Maker
     name_of: Callable[[Callable[..., Any]], str]
@@ -91,7 +91,8 @@ def read_name(name: object) -> str:
 
 
 def read_notes(notes: Any) -> str:
-    """Check the notes of a schedule, of a pause or of a resume."""
+    """Return the notes of a schedule, of a pause or of a resume. Raises OstinatoError if they are not a text or are too
+    long."""
     if not isinstance(notes, str) or len(notes) > _NOTES or "\x00" in notes:
         raise OstinatoError(f"notes {short_repr(notes)} are not a text of at most {_NOTES:,} characters")
     return notes
@@ -116,8 +117,8 @@ def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule
 
 
 def _in_its_zone(value: SpecLike, before: Spec) -> SpecLike:
-    """Read a spec that is a text without a time zone in the zone of the spec that it replaces. Return any other spec
-    unchanged."""
+    """If the spec is a text without a time zone, read it in the time zone of `before`, the spec that it replaces.
+    Return any other spec unchanged."""
     if isinstance(value, str) and before.tz and "TZ=" not in value:
         return parse_spec_text(value, tz=before.tz)
     return value

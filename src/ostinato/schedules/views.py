@@ -26,9 +26,9 @@ from ostinato.schedules.lateness import Lateness, lateness
 class OccurrenceInfo:
     """One due time and its outcome.
 
-    If `count` is above 1, the record represents that many times, from `nominal` to `last`. If a policy kept the
-    occurrence from running, `policy` is the value of that policy at that moment. Otherwise `policy` is the occurrence's
-    own overlap policy, or None.
+    If `count` is above 1, the record represents `count` due times, from `nominal` to `last`. If a policy prevented the
+    run, `policy` is the value that this policy had when it did so. Otherwise `policy` is the overlap policy that was
+    set for this occurrence alone, or None.
     """
 
     nominal: datetime
@@ -81,8 +81,8 @@ def occurrence_info(run: Run) -> OccurrenceInfo:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleInfo:
-    """A schedule and its present state. `starts` says what it starts: a job's name, or a kind and a name. `token` is
-    its conflict token. `words` describes its spec. `upcoming` are the times when it runs next."""
+    """A schedule and its present state. `starts` names the action that the schedule starts: a job's name, or a kind and
+    a name. `token` is the conflict token. `words` describes the spec. `upcoming` are the next times of the schedule."""
 
     id: str
     name: str
@@ -168,8 +168,8 @@ def schedule_info(
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """A coming occurrence of a schedule, or one entry for all its late times. In the second case, `lateness` counts
-    these."""
+    """A coming occurrence of a schedule, or one entry that represents all late times of the schedule. In an entry for
+    late times, `lateness` counts the late times; otherwise its counts are 0."""
 
     at: datetime
     nominal: datetime

@@ -22,11 +22,11 @@ Progress = Callable[[int, int], None]  # pages done, pages in all
 
 
 async def backup(store: Store, path: str | Path, progress: Progress | None = None, *, overwrite: bool = False) -> None:
-    """Copy the store to a file while it is in use.
+    """Copy the store to a file while the store is in use.
 
-    The copy is a consistent snapshot. It is checked, and gets its final name only when it is complete. Raises
-    `Conflict` if the file exists. With `overwrite`, an older backup is replaced; for any other existing file `Conflict`
-    is still raised. Raises `StoreError` if the store is not SQLite or cannot be copied.
+    The copy is a consistent snapshot. It is checked, and gets its final name only when it is complete. If the file
+    exists, `Conflict` is raised, unless `overwrite` is true and the file is an older backup. Raises `StoreError` if the
+    store is not SQLite or cannot be copied.
     """
     if not isinstance(store, SqliteStore):
         raise StoreError(f"back up {store.url} with pg_dump; tables of Ostinato begin with ostinato_")
@@ -45,7 +45,7 @@ def _back_up(source: str, target: Path, progress: Progress | None, overwrite: bo
 
 
 class _FileKind(Enum):
-    """The kinds of content of a file. The kind decides whether the file may be replaced."""
+    """What a file contains. This decides whether the file may be replaced."""
 
     STORE = "a store of Ostinato's"
     NOTHING = "empty"
@@ -54,7 +54,7 @@ class _FileKind(Enum):
 
 
 def _file_kind(path: Path) -> _FileKind:
-    """Return the kind of a file's content. The file is not changed."""
+    """Return what a file contains, without changing the file."""
     with path.open("rb") as file:
         head = file.read(len(_SQLITE))
     if head != _SQLITE:
@@ -74,8 +74,8 @@ def _file_kind(path: Path) -> _FileKind:
 def _open_to_read(path: Path, *, in_use: bool = False) -> sqlite3.Connection:
     """Open a file read-only.
 
-    `in_use` means that another process may use the file. If it is false and there is no WAL file, the file is opened as
-    immutable, because SQLite would otherwise create a WAL file and not delete it.
+    `in_use` means that another process may use the file. If `in_use` is false and there is no WAL file, the file is
+    opened as immutable, because a plain open would create a WAL file and not delete it.
     """
     alone = not in_use and not path.with_name(path.name + "-wal").exists()
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)

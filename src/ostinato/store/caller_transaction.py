@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 async def run_in_caller_transaction(connection: Any, make: Callable[[], Operation[T]]) -> T:
-    """Run an operation on the caller's connection, as part of its transaction, and return the result. Raises
+    """Run an operation on the caller's connection, in the caller's transaction, and return the result. Raises
     `StoreError` if the connection cannot be used or is not in a transaction."""
     module = type(connection).__module__.partition(".")[0]
     if isinstance(connection, sqlite3.Connection):
@@ -39,7 +39,7 @@ async def run_in_caller_transaction(connection: Any, make: Callable[[], Operatio
 
 
 def run_in_caller_transaction_sync(connection: Any, make: Callable[[], Operation[T]]) -> T:
-    """Run an operation on the caller's blocking connection, as part of its transaction, and return the result. Raises
+    """Run an operation on the caller's blocking connection, in the caller's transaction, and return the result. Raises
     `StoreError` if the connection cannot be used."""
     if isinstance(connection, sqlite3.Connection):
         return drive(make(), _sqlite(connection))
@@ -102,7 +102,7 @@ async def _sqlalchemy(connection: Any, make: Callable[[], Operation[T]]) -> T:
 
 
 def _sync_connection(connection: Any) -> Any:
-    """Return the connection of a SQLAlchemy Session. A connection is returned unchanged."""
+    """Return the connection of a SQLAlchemy Session. If the argument is a connection, return it unchanged."""
     return connection.connection() if hasattr(connection, "get_bind") else connection
 
 

@@ -20,7 +20,7 @@ Reader: TypeAlias = Callable[[Sequence[Any]], T]
 
 
 class Table(NamedTuple):
-    """A table, and the columns that are read or written together. `types` are the types of the columns in a
+    """A table, and the columns that are read or written together. `types` has the type of each column, for
     `{rows …}`."""
 
     name: str
@@ -46,8 +46,8 @@ def getter(columns: Sequence[str], *names: str) -> Callable[[Sequence[Any]], Any
 def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[Any], Any]) -> Reader[T]:
     """Compile a function that takes a row of these columns and returns `make(*row)`.
 
-    `read` has conversion functions by column: the value of such a column is converted first. Every run is read with
-    such a function, so it is compiled to be as fast as code written by hand.
+    `read` maps a column to a function that converts the column's value first. Every run is read with a compiled
+    function, so the function must be as fast as code written by hand.
     """
     names = list(columns)
     values = (f"_{name}({name})" if name in read else name for name in names)
@@ -59,8 +59,8 @@ def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[
 def writer(attributes: Iterable[str], /, **write: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     """Compile a function that takes an object and returns a row.
 
-    The row consists of these attributes of the object, such as `id` or `status.value`, in order. `write` has conversion
-    functions by attribute.
+    The row consists of these attributes of the object, such as `id` or `status.value`, in order. `write` maps an
+    attribute to a function that converts its value.
     """
     values = (f"_{name}(_value.{name})" if name in write else f"_value.{name}" for name in attributes)
     text = f"def made(_value):\n    return ({', '.join(values)},)"

@@ -22,8 +22,8 @@ class Statement(NamedTuple):
     """One named statement with its parameters. `rows` is the batch of rows for the statement's `{rows …}`. `alone` says
     that the statement needs no transaction.
 
-    `source` is None for a statement that comes with the store. For any other statement it is the object that has the
-    text, such as the `sql.Statements` of a way.
+    `source` is None for a statement that comes with the store. For any other statement, `source` is the object that has
+    the statement's text, such as the `sql.Statements` of an extension (`Way`).
     """
 
     name: str
@@ -43,10 +43,10 @@ def sql(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> State
 
 
 def alone(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
-    """Return a statement that is run without a transaction on PostgreSQL. This saves the round trips to begin and to
-    commit a transaction.
+    """Return a statement that is run without a transaction on PostgreSQL. This saves the round trips of BEGIN and
+    COMMIT.
 
-    Use it for the first statement of an operation, if the operation writes nothing else.
+    Use it only as the first statement of an operation, and only if no other statement of the operation writes.
     """
     return Statement(name, params, rows, True)
 
@@ -56,7 +56,7 @@ _EACH = 50
 
 
 def with_pauses(values: Iterable[T], each: int = _EACH) -> Operation[list[T]]:
-    """Return a list of values that take time to compute. After every `each` values, yield a pause.
+    """Collect values that take time to compute, and return them as a list. After every `each` values, yield a pause.
 
     An operation may run on an event loop; a pause lets the loop do other work.
     """
@@ -107,13 +107,14 @@ class Store(Protocol):
         ...
 
     def on_change(self, wake: Callable[[], None]) -> None:
-        """Call `wake` when another process may have changed something. This is only a hint: calls may be missing or
-        unnecessary."""
+        """Call `wake` when another process may have changed something. The calls are only hints: there may be too few
+        or too many of them."""
         ...
 
     @asynccontextmanager
     async def on_this_loop(self) -> AsyncIterator[Store]:
-        """Open this store for the running event loop, which may belong to another thread.
+        """Yield a store that can be used on the event loop of the calling thread, even if this store was opened on
+        another event loop.
 
         A store that is not tied to an event loop yields itself.
         """

@@ -1,8 +1,8 @@
 """Intersect several indexes, a page at a time, to read a list with more than one filter.
 
-Each source is a statement that returns the keys of one index, in order, from a start key on. The sources are read in
-turn. Each is read from the first key that all sources may have in common. So the most selective filter shortens the
-reads of all sources, and no combination of filters needs its own statement.
+Each source is a statement that returns the keys of one index, in order, beginning at a start key. The sources are read
+in turn. Each read begins at the first key that may still be in all sources. So the most selective filter shortens the
+reads of all sources, and no combination of filters needs a statement of its own.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def intersect_keys(
     """Return up to `limit` keys that every source has, from `start` on, without `skip`. With `down=True`, the keys are
     in descending order.
 
-    If there are fewer than `limit` keys, no more keys are left.
+    If fewer than `limit` keys are returned, there are no more.
     """
     if len(sources) == 1:
         return [row[0] for row in (yield sources[0](start, skip, limit))]
@@ -56,8 +56,8 @@ def intersect_keys(
 def intersect_rows(
     sources: Sequence[Source], fetch: Fetch[T], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[T]]:
-    """Return up to `limit` values for the keys that every source has. If there are fewer than `limit` values, no more
-    values are left. The arguments are those of `intersect_keys`."""
+    """Return up to `limit` values for the keys that every source has. If fewer than `limit` values are returned, there
+    are no more. `fetch` returns the values of some keys; the other arguments are those of `intersect_keys`."""
     values: list[T] = []
     size = limit
     while True:

@@ -1,7 +1,7 @@
 """Run the migrations of a store under a lock. They are numbered and forward-only. If a newer version of Ostinato has
 migrated the store, `StoreError` is raised.
 
-The tables of a way that does not come with Ostinato have their own migrations (`Migration`), which are numbered
+An extension (`Way`) that does not come with Ostinato has its own migrations (`Migration`). They are numbered
 separately.
 """
 
@@ -101,8 +101,7 @@ async def postgres_version(connection: Any) -> int:
 
 
 def split(text: str) -> list[str]:
-    """Return the list of statements in a migration. No statement but the definition of a trigger may contain
-    semicolons."""
+    """Return the list of statements in a migration. Only the definition of a trigger may contain semicolons."""
     bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
     statements: list[str] = []
     begun = ""
@@ -117,14 +116,16 @@ def split(text: str) -> list[str]:
 
 
 class Migration(NamedTuple):
-    """One migration of a way's tables. `postgres` may be left out if the text is the same for both stores."""
+    """One migration of the tables of an extension (`Way`). Leave `postgres` empty if the text is the same for both
+    stores."""
 
     sqlite: str
     postgres: str = ""
 
 
 class _Steps:
-    """The statements of the migrations after `version`, in a form that an operation can yield."""
+    """The statements of the migrations after `version`. `statement` returns them in the form that an operation
+    yields."""
 
     def __init__(self, migrations: Sequence[Migration], version: int) -> None:
         texts = [(split(step.sqlite), split(step.postgres or step.sqlite)) for step in migrations[version:]]
@@ -143,8 +144,8 @@ class _Steps:
 
 
 async def migrate_way(store: Store, way: str, migrations: Sequence[Migration]) -> None:
-    """Run the migrations of a way that the store does not have yet. Raises `StoreError` if a newer version of the way
-    has migrated the tables."""
+    """Run those migrations of an extension (`Way`) that the store does not have yet. Raises `StoreError` if a newer
+    version of the extension has migrated the tables."""
     key, newest = f"schema:{way}", len(migrations)
 
     def known(_: int) -> Operation[int]:

@@ -117,8 +117,8 @@ class PostgresStore(Store):
 
     @asynccontextmanager
     async def on_this_loop(self) -> AsyncIterator[Store]:
-        """Open a store with one connection for the running loop. A connection can be used only on the loop that opened
-        it."""
+        """Yield a store with one connection that is opened on the running event loop. A connection can be used only on
+        the loop that opened it."""
         beside = PostgresStore(self._dsn, connections=1, patience=self._patience)
         beside._own = self._own
         try:
@@ -240,8 +240,8 @@ class PostgresStore(Store):
         self._start_listening()
 
     def _start_listening(self) -> None:
-        """Listen for notifications, if the store is open and `on_change` was called. Before that, no connection is
-        used for it."""
+        """Listen for notifications, if the store is open and `on_change` was called. Otherwise no connection is opened
+        for listening."""
         if self._pool is not None and self._wakes and self._listener is None:
             self._listener = asyncio.create_task(self._listen())
 
@@ -271,8 +271,8 @@ class PostgresStore(Store):
             await asyncio.sleep(1)
 
     def _heard(self, connection: Any, pid: int, *_: object) -> None:
-        """Call the functions of `on_change`. Ignore a notification of this store's own connections, if there is only
-        one function."""
+        """Call the functions that `on_change` got. If there is only one such function, ignore notifications from this
+        store's own connections."""
         if pid not in self._own or len(self._wakes) > 1:
             self._wake()
 
@@ -303,8 +303,8 @@ async def _roll_back(transaction: Any, connection: Any) -> None:
 
 
 async def _skip_reset(connection: Any) -> None:
-    """Do nothing, in place of the pool's reset, which costs a round trip. No reset is needed, because operations do not
-    change the state of a connection."""
+    """Do nothing. This replaces the pool's reset, which costs a round trip. No reset is needed, because operations do
+    not change the state of a connection."""
 
 
 async def execute_postgres(connection: Any, query: Query, statement: Statement) -> Rows:

@@ -4,12 +4,12 @@ In a file, each statement follows a comment with its name:
 
     -- claim_ready [postgres]: what it does.
 
-A statement without a dialect in brackets is for both stores. `:name` is a parameter. `{rows r(id text, claim int)}`
-is a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. If a column is never NULL and
-often has the same value in all rows, it is marked `same`, as in `{rows r(id text, status text same)}`: PostgreSQL then
-gets one value for all rows. (SQLite always gets one value for a column that has the same value in all rows, because
-that does not change its query plan.) The columns of a table are written `{run_columns}`, `{u.run_columns}` and
-`{rows r(run_columns)}`: see `columns`.
+A statement without a dialect in brackets is for both stores. `:name` is a parameter. `{rows r(id text, claim int)}` is
+a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. If a column is never NULL and often
+has the same value in all rows, it is marked `same`, as in `{rows r(id text, status text same)}`. If all values of such
+a column are equal, PostgreSQL gets one value for all rows. (On SQLite no mark is needed: a column with equal values is
+passed as one value anyway, because this does not change SQLite's query plan.) The columns of a table are written
+`{run_columns}`, `{u.run_columns}` and `{rows r(run_columns)}`: see `columns`.
 
 A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters. A
 statement marked `[sqlite counted]` returns the number of rows written. A text that several statements share is marked
@@ -41,8 +41,8 @@ _TYPES = {"text": "text", "int": "bigint", "real": "double precision"}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement of one dialect. `columns` are the columns of its `{rows …}`. `each` and `counted` are its marks in
-    the file."""
+    """One statement of one dialect. `columns` are the columns of its `{rows …}`. `each` and `counted` say which marks
+    the statement has in the file."""
 
     name: str
     text: str
@@ -84,7 +84,7 @@ class Query:
         """Return a batch as one array per column. The arrays are as short as possible, because each element costs the
         driver time.
 
-        `unnest` fills short arrays up with NULL, so a column that has only NULLs is an empty array.
+        `unnest` fills short arrays up with NULL. So the array of a column that has only NULLs is empty.
         """
         if not rows:
             return [[] for _ in self.columns]
@@ -100,11 +100,11 @@ class Query:
 
 @lru_cache(maxsize=8192)
 def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[str | int, ...]]:
-    """Return SQLite's text for a batch of `count` rows, and the order of its parameters.
+    """Return (SQLite's text for a batch of `count` rows, the order of its parameters).
 
-    `same` has the numbers of the columns that have the same value in all rows. In the order, such a column is one
-    parameter, given by its number; '' stands for all other values of the batch. This saves time, because binding a
-    parameter takes as long as storing it.
+    `same` has the indexes of the columns that have the same value in all rows. Such a column is bound once, not once
+    per row, because binding a parameter takes as long as storing it. In the order, an int is the index of such a
+    column, '' means all other values of the batch, and any other str is the name of a parameter.
     """
     order: list[str | int] = []
 
@@ -161,7 +161,7 @@ def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
 
 @lru_cache(maxsize=2)
 def queries(dialect: Dialect) -> dict[str, Query]:
-    """Return a dict from name to query, with every statement of a dialect that comes with Ostinato."""
+    """Return a dict from name to query. It has all statements that come with Ostinato, in one dialect."""
     folder = resources.files("ostinato.store").joinpath("sql")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     return _read(dialect, [file.read_text(encoding="utf-8") for file in files])
@@ -182,11 +182,11 @@ def _read(dialect: Dialect, texts: Iterable[str], tables: Mapping[str, Table] = 
 
 
 class Statements:
-    """The statements of a way, written in the form of this package's files.
+    """The statements of an extension (`Way`), written in the form of this package's files.
 
     Call the object with a name to get a statement, which an operation can yield. (The function `sql` does the same for
-    Ostinato's own statements.) The names belong to the way and cannot clash with those of other ways. `tables` are the
-    tables of the way, for `{…_columns}`.
+    Ostinato's own statements.) Two extensions may use the same name for different statements. `tables` are the tables
+    of the extension, for `{…_columns}`.
     """
 
     def __init__(self, text: str, tables: Mapping[str, Table] | None = None) -> None:
@@ -204,7 +204,7 @@ class Statements:
 
 
 def query_of(statement: Statement, dialect: Dialect, own_queries: Mapping[str, Query]) -> Query:
-    """Return the query of a statement. `own_queries` are the queries of the store's own statements."""
+    """Return the query of a statement. `own_queries` are the queries for statements that come with the store."""
     if statement.source is None:
         return own_queries[statement.name]
     queries_of_source: dict[str, Query] = statement.source.queries(dialect)
@@ -226,8 +226,8 @@ def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, Table]) -> 
 
 
 def _batch(column: str, tables: Mapping[str, Table]) -> list[tuple[str, str, bool]]:
-    """Return the columns that `id text`, `status text same` or `run_columns` stands for in a `{rows …}`. Each is (name,
-    type, whether it is marked `same`)."""
+    """Return the columns that an entry of `{rows …}` means. The entry is `id text`, `status text same` or
+    `run_columns`. Each column is (name, type, whether it is marked `same`)."""
     name, *words = column.split()
     if words:
         return [(name, words[0], len(words) > 1)]

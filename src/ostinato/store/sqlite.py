@@ -161,7 +161,7 @@ class SqliteStore(Store):
         return None
 
     async def _look_for_changes(self) -> None:
-        """Call the functions of `on_change` after a commit of another process. Such a commit changes `data_version`,
+        """Call the functions that `on_change` got when another process has committed. A commit changes `data_version`,
         which can be read in microseconds."""
         assert self._watcher is not None
         seen = None
@@ -383,15 +383,16 @@ def _set_up(connection: sqlite3.Connection) -> None:
 
 
 def _write_migrated_file(path: str) -> None:
-    """Write an empty, migrated store, unless the file exists. This is faster than running the migrations."""
+    """Write an empty, migrated store, unless the file exists. Copying the bytes is faster than running the
+    migrations."""
     with suppress(OSError), open(path, "xb") as file:  # if the path is wrong, `connect` raises a clear error
         file.write(_migrated_bytes(migrations("sqlite")))
 
 
 @lru_cache(maxsize=1)
 def _migrated_bytes(_: tuple[tuple[int, str], ...]) -> bytes:
-    """Return the bytes of an empty store's file after all migrations. The argument, the migrations, is only the key of
-    the cache."""
+    """Return the bytes of an empty store's file after all migrations. The argument, the migrations, serves only as the
+    cache key."""
     with closing(connect(":memory:")) as connection:
         migrate_sqlite(connection, ":memory:")
         image = bytearray(connection.serialize())

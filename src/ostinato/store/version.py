@@ -71,8 +71,8 @@ async def check_usable(url: str, *, create: bool) -> None:
     call this before they open the store.
 
     With `create=True`, a store that does not exist or has an older schema is accepted: opening it creates or migrates
-    it. This is for commands that add rows. If the database has only tables of another application, `NotAStore` is
-    raised in any case.
+    it. This is for commands that add rows. If the database has tables, but none of Ostinato's, `NotAStore` is raised
+    even with `create=True`.
     """
     try:
         schema = await read_version(url, check=False)

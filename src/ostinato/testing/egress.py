@@ -16,8 +16,8 @@ _DEFAULT_TIMEOUT_S = 30.0  # as in `Egress.request`
 class VirtualTimeEgress(Egress):
     """Makes real requests, which take no virtual time.
 
-    If the service does not answer within the timeout in real time, the request times out, and the timeout passes in
-    virtual time as well.
+    If the service does not answer within the timeout in real time, the same length of virtual time passes, and
+    `EgressTimedOut` is raised.
     """
 
     def __init__(self, egress: Egress) -> None:

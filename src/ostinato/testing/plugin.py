@@ -1,7 +1,7 @@
 """The pytest plugin: the fixture `world`.
 
-An async test that uses the fixture runs on the world's virtual time, and so do its async fixtures. This plugin runs
-such a test itself. Other plugins for async tests, such as pytest-asyncio and anyio's, do not run it.
+An async test that uses the fixture runs on the world's virtual time. So do the async fixtures of the test. This plugin
+runs such a test itself. Other plugins for async tests, such as pytest-asyncio and anyio's, do not run it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ def pytest_fixture_setup(
 
 
 def _on_virtual_time(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> bool:
-    """Return whether a fixture runs on the world's loop: async, of function scope, and not needed by the world."""
+    """Return whether a fixture runs on the world's loop. It does if it is async, has function scope, belongs to a test
+    that uses `world`, and is not itself needed by `world`."""
     function = fixturedef.func
     return (
         (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function))

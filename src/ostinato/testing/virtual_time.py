@@ -73,8 +73,8 @@ class SkewedClock:
 class _JumpingSelector(selectors.BaseSelector):
     """A selector that moves the clock instead of waiting.
 
-    It moves the clock to the next timer when there are no events, no work outside the loop is in progress, no timer is
-    due and nobody waits in `settle`. While work outside the loop is in progress, it waits in real time.
+    It moves the clock to the next timer if there are no events, no work outside the loop is in progress, no timer is
+    due, and no coroutine waits in `settle`. While work outside the loop is in progress, it waits in real time.
     """
 
     def __init__(self, loop: VirtualLoop) -> None:
@@ -130,14 +130,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Return the seconds since the clock's beginning, but never less than the time of a timer that has run.
 
-        A timer's time is a float and may lie between two microseconds of the clock. Without this rule, code that waits
-        until `time()` reaches such a time would wait forever.
+        A timer's time is a float and may lie between two microseconds of the clock. Code that waits until `time()`
+        reaches such a time would otherwise wait without end.
         """
         return max(self._reached, self.clock.elapsed())
 
     @property
     def _clock_resolution(self) -> float:
-        """The time within which asyncio runs timers early. It is minimal, so that no timer runs too early."""
+        """How many seconds early asyncio may run a timer. The value is as small as possible, so that no timer runs
+        early."""
         return math.ulp(self.time())
 
     @_clock_resolution.setter
@@ -145,8 +146,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Ignore the value that asyncio sets, which is the resolution of the machine's clock."""
 
     def catch_up(self, timeout: float) -> bool:
-        """Return whether a timer that is `timeout` seconds away is due now, because the clock cannot move by so little.
-        If it is due, `time` returns at least the timer's time from now on."""
+        """Return whether a timer that is `timeout` seconds away is due already: it is if the clock cannot move by so
+        little. In this case, `time` returns at least the timer's time from now on."""
         when = self.time() + timeout
         if when >= self.clock.elapsed() + _BETWEEN:
             return False
@@ -154,7 +155,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return True
 
     async def settle(self) -> None:
-        """Return when nothing is left to do before the clock must move. Takes no virtual time."""
+        """Wait until nothing is left to do before the clock must move. Takes no virtual time."""
         settled = self.create_future()
         self._settling.append(settled)
         await settled

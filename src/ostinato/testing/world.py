@@ -94,7 +94,7 @@ class World:
         await self.settle()
 
     async def settle(self) -> None:
-        """Return when nothing is left to do at this time. Takes no virtual time."""
+        """Wait until nothing is left to do at this time. Takes no virtual time."""
         await self._check_loop().settle()
 
     async def outage(self, first: str | datetime, last: str | datetime) -> None:
@@ -106,7 +106,7 @@ class World:
         await self.settle()
 
     def _check_loop(self) -> VirtualLoop:
-        """Return the running loop. Raises RuntimeError if it uses another clock than this world."""
+        """Return the running loop. Raises RuntimeError if the loop does not use this world's clock."""
         loop = asyncio.get_running_loop()
         if isinstance(loop, VirtualLoop) and loop.clock is self.clock:
             return loop
@@ -147,8 +147,8 @@ class World:
 
     async def replay(self, run: str) -> Sequence[StepInfo]:
         """Run the present code of a durable function against the recorded operations of one run, without any effect.
-        Return the operations that the code waits for at the end of the record. Raises `Changed` if the code asks for
-        other operations than the record has."""
+        Return the operations that the code waits for at the end of the record. Raises `Changed` if the code requests
+        operations that differ from the recorded ones."""
         return await self.app.functions.replay(run)
 
     async def expect(self, name: str, *outcomes: str) -> None:
@@ -164,7 +164,7 @@ class World:
 
 
 class _FrozenTimeStore(Store):
-    """A store on virtual time that uses a real connection. Virtual time stops during every call."""
+    """Wraps a store with a real connection for use on virtual time. Virtual time stops during every call."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -190,7 +190,7 @@ class _FrozenTimeStore(Store):
         return await self._frozen(lambda: self._store.read(make))  # type: ignore[no-any-return]
 
     def on_change(self, wake: Callable[[], None]) -> None:
-        """Do nothing: hints come from other processes in real time, and a world has only one process."""
+        """Do nothing: the hints would come from other processes, and a world has only one process."""
 
     async def clock_probe(self) -> Micros | None:
         return None

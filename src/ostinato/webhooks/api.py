@@ -32,8 +32,8 @@ _LONGEST = 2000
 
 @dataclass(frozen=True, slots=True)
 class WebhookInfo:
-    """The state of a webhook. `seq` is the sequence number of the last event that was checked for it. `failing` is the
-    time since which no delivery has succeeded."""
+    """The state of a webhook. `seq` is the sequence number of the last event that was checked against the webhook's
+    patterns. `failing` is the time since which no delivery has succeeded."""
 
     id: str
     namespace: str
@@ -94,7 +94,7 @@ class Webhooks:
         notes: str = "",
         request_id: str | None = None,
     ) -> WebhookInfo:
-        """Send events whose names match one of the patterns to a URL, from now on.
+        """Subscribe a URL: from now on, send it the events whose names match one of the patterns.
 
         `secret` is a reference such as `"secret://hook-key"` to the secret that signs deliveries. With several
         references, a delivery has a signature for each.
@@ -170,7 +170,8 @@ class Webhooks:
         return await self._edit(id, "update", changes, request_id, update)
 
     async def disable(self, id: str, reason: str = "", *, request_id: str | None = None) -> WebhookInfo:
-        """Stop sending events. Waiting deliveries are dropped, and sent again when the webhook is enabled."""
+        """Stop sending events. Waiting deliveries are dropped; their events are sent again when the webhook is
+        enabled."""
         around, now = self._around, self._around.now()
         why = _read_notes(reason) or "disabled"
 
@@ -182,7 +183,7 @@ class Webhooks:
 
     async def enable(self, id: str, *, after: int | None = None, request_id: str | None = None) -> WebhookInfo:
         """Send events again, starting with the first event that was not delivered. With `after`, start with the first
-        event whose sequence number is greater. Raises `NotFound` if there is no such webhook."""
+        event whose sequence number is greater than `after`. Raises `NotFound` if there is no such webhook."""
         now = self._around.now()
         await self._check_seq(after)
 
@@ -206,8 +207,8 @@ class Webhooks:
         return await self._edit(id, "enable", after, request_id, enable)
 
     async def replay(self, id: str, after: int, *, request_id: str | None = None) -> WebhookInfo:
-        """Send all events with a sequence number greater than `after` once more, as far as they are still stored.
-        Raises `NotFound` if there is no such webhook, or `Conflict` if it is disabled."""
+        """Send all events with a sequence number greater than `after` once more. Events that are no longer stored are
+        not sent. Raises `NotFound` if there is no such webhook, or `Conflict` if it is disabled."""
         now = self._around.now()
         await self._check_seq(after)
 

@@ -9,8 +9,8 @@ from ostinato.when.instants import Micros, format_instant
 
 
 def note_failure(webhook: Webhook, seq: int, now: Micros, patience: Micros, why: str) -> Operation[bool]:
-    """Record a failed delivery, and disable the webhook after `patience` without a success. Return whether the webhook
-    is disabled or deleted."""
+    """Record a failed delivery. If no delivery has succeeded for `patience`, disable the webhook. Return whether the
+    webhook is disabled or deleted now."""
     rows = yield sql("webhook_failed", id=webhook.id, seq=seq, now=now)
     if not rows:
         return True
@@ -32,8 +32,8 @@ def note_refusal(webhook: Webhook, seq: int, now: Micros, why: str) -> Operation
 def disable(webhook: Webhook, reason: str, now: Micros, actor: str | None) -> Operation[Webhook]:
     """Stop sending to a webhook. Return the webhook as it is afterwards.
 
-    A waiting delivery is dropped when it is executed. The webhook remembers the first event that was not delivered, and
-    continues with that event when it is enabled again.
+    A waiting delivery fails when it is executed, without a request. The webhook's row stores the sequence number of the
+    first event that was not delivered; sending continues with that event when the webhook is enabled again.
     """
     rows = yield sql("disable_webhook", id=webhook.id, reason=reason[:1000], now=now)
     if rows:

@@ -20,7 +20,7 @@ _PATIENCE = "1d"
 
 
 def read_patience(length: Any, place: str) -> Length:
-    """Return `length`, which says how long a webhook may be without a success before it is disabled. Raises
+    """Check the setting for how long a webhook may be without a success before it is disabled, and return it. Raises
     OstinatoError if `length` is not a valid length or is shorter than a second. `place` names the setting in the
     error."""
     if read_length(length, place) < SECOND:

@@ -34,8 +34,8 @@ class Webhook:
     """A URL that events are sent to.
 
     `seq` is the sequence number of the last event that was checked. `replays` counts how often events were sent again
-    from an earlier position. `failing` is the time since which no delivery has succeeded. `failing_seq` is the sequence
-    number of the first event that was not delivered since then.
+    from an earlier position. `failing` is the time since which no delivery has succeeded. `failing_seq` is the lowest
+    sequence number of the events whose delivery has failed since then.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Webhook:
     def wants(self, event: Event) -> bool:
         """Return whether an event is to be sent to this webhook.
 
-        Events about the webhook itself and about deliveries never match, because each delivery would cause another one.
+        Events about the webhook itself and about deliveries never match: each delivery would cause another delivery.
         """
         if event.namespace != self.namespace or event.subject == self.id or event.seq <= self.seq:
             return False
@@ -81,7 +81,7 @@ webhook_row = writer(WEBHOOK_COLUMNS, patterns=_write_texts, secrets=_write_text
 
 
 def event_document(event: Event) -> dict[str, Any]:
-    """Return an event as the JSON that receivers get, the same as over the API."""
+    """Return an event as the JSON that receivers get. The HTTP API returns the same JSON."""
     return {
         "seq": event.seq,
         "at": format_instant(event.at),

@@ -1,4 +1,4 @@
-"""The `Way` of webhooks: the tables, settings, events, routers and commands that it registers."""
+"""The extension (`Way`) for webhooks: the tables, settings, events, routers and commands that it registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Specs, and the times that they describe. This package reads no clock, and does no I/O except reading time zone
+"""Specs, and the times that they describe. This package does not read the clock. Its only I/O is reading time zone
 rules."""
 
 from ostinato.when.builders import calendar, cron, during, every, manual, once

@@ -30,7 +30,7 @@ F = TypeVar("F", bound=Callable[..., Spec])
 
 
 def _refuse_unknown(function: F) -> F:
-    """Wrap a builder so that an unknown parameter raises `SpecError`. The error suggests the right parameter."""
+    """Wrap a builder so that an unknown keyword raises `SpecError`. The error suggests the most similar parameter."""
     parameters = inspect.signature(function).parameters
     names = [name for name, parameter in parameters.items() if parameter.kind is not parameter.VAR_POSITIONAL]
 
@@ -90,8 +90,9 @@ def every(
 ) -> Spec:
     """Build a spec with an interval: `every("15m")`, `every(minutes=15)`.
 
-    Without an anchor, the interval is counted from 1970: the times of `every("15m")` are :00, :15, :30 and :45. With an
-    anchor, the interval is counted from the anchor, on the calendar: `every("P1M", anchor="2026-01-31T09:00Z")`.
+    Without an anchor, the times are multiples of the interval since 1970: the times of `every("15m")` are :00, :15, :30
+    and :45. With an anchor, the first time is the anchor, and months and days are counted on the calendar:
+    `every("P1M", anchor="2026-01-31T09:00Z")`.
     """
     parts = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
     if (period is None) == (not parts):
@@ -142,7 +143,7 @@ def calendar(
 
 
 def during(**fields: FieldValue) -> Calendar:
-    """Build a calendar for an exclusion: `during(hour="12-13")` covers all of these two hours, every day."""
+    """Build a calendar for an exclusion: `during(hour="12-13")` covers the whole hours 12 and 13, every day."""
     return read_calendar(fields, rest="*")
 
 

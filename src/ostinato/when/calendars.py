@@ -26,8 +26,7 @@ _COMMENT_BYTES = 200
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """The values of seven fields. An empty field matches nothing. Only the year is different: an empty year matches
-    every year."""
+    """The values of seven fields. An empty field matches nothing, except an empty year: it matches every year."""
 
     second: Items = _ZERO
     minute: Items = _ZERO
@@ -96,8 +95,8 @@ _NAMES = tuple(f.name for f in fields(Calendar))
 
 def read_calendar(document: Mapping[str, object], dialect: Dialect = "cron", *, rest: str = "") -> Calendar:
     """Read a calendar from a dict of field name to value. A value is a text, a number, or a list of them. An absent
-    field gets the value `rest`, or its default if `rest` is empty. Raises `SpecError` if a field is unknown or
-    wrong."""
+    field gets the value `rest`. If `rest` is empty, it gets its default; an absent year always does. Raises `SpecError`
+    if a field is unknown or wrong."""
     items: dict[str, Items] = {}
     for name in document:
         if name not in _NAMES:

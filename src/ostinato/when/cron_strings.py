@@ -40,8 +40,8 @@ class Cron:
     """One parsed cron string.
 
     `calendar` is None for `@every`, which has an interval: `every` and `phase`. `either` means that a day matches if
-    the day of month OR the day of week matches. `fixed` means that hour, minute and second have no wildcard, so the
-    cron rule for daylight saving moves a time out of a gap.
+    the day of month OR the day of week matches. `fixed` means that hour, minute and second have no wildcard. Only such
+    a time is moved out of a gap by the cron rule for daylight saving.
     """
 
     calendar: Calendar | None
@@ -105,8 +105,8 @@ def _cron(text: str, zone: str, body: str) -> Cron:
 
 
 def _step_warning(text: str, by_name: Mapping[Field, str]) -> str:
-    """Return a warning if a step is larger than its field, such as `*/90`: it matches only the first value. Returns ""
-    if there is none."""
+    """Return a warning if a step is larger than the range of its field, as in `*/90` for minutes: such an item matches
+    only the first value. Otherwise return ""."""
     for field, part in by_name.items():
         for item in part.split(","):
             start, slash, step = item.partition("/")

@@ -1,4 +1,4 @@
-"""Calendars across daylight-saving changes: handle wall-clock times that do not exist, or that exist twice.
+"""Find the times of calendars across daylight-saving changes.
 
 When the clock is put forward, there is a gap: some wall-clock times do not exist. When the clock is put back, there is
 a fold: some wall-clock times exist twice. Under the wall rule (`wall_source`), a calendar matches whenever the clock
@@ -59,8 +59,8 @@ def _unchanging_wall_source(wall: WallClock, offset: int) -> Source:
 
 
 def fixed_wall_source(wall: WallClock, zone: Zone) -> Source:
-    """Return the times under the cron rule: each time occurs once, when the clock first shows this time or a later
-    one."""
+    """Return the times under the cron rule. Each time occurs once: at the first instant at which the clock shows this
+    time or a later one."""
     if len(zone.starts) == 1:
         return _unchanging_wall_source(wall, zone.offsets[0])
     starts, offsets, ends_wall, reach = zone.starts, zone.offsets, zone.ends_wall, zone.reach

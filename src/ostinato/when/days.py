@@ -60,7 +60,7 @@ def day_pattern(calendar: Calendar, either: bool) -> DayPattern:
 
 
 class Days:
-    """Finds the days that match one pattern. A day is its epoch day: the number of days since 1970-01-01."""
+    """Finds the days that match one pattern. A day is given as its epoch day, the number of days since 1970-01-01."""
 
     __slots__ = ("_current", "_pattern", "_years")
 

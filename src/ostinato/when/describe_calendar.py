@@ -32,8 +32,8 @@ def describe_calendar(calendar: Calendar, either: bool = False) -> str:
 
 
 def describe_excluded(calendar: Calendar) -> str:
-    """Describe a calendar of an exclusion: the minutes, hours or days that it covers completely, or else the times that
-    it matches."""
+    """Describe the calendar of an exclusion. If the calendar covers whole minutes, hours or days, name these. Otherwise
+    name the times that it matches."""
     if _all(calendar, SECOND_FIELD) and _all(calendar, MINUTE_FIELD):
         return (_hours(calendar) + _date(calendar, False)).strip() or "always"
     if _all(calendar, SECOND_FIELD):
@@ -159,8 +159,8 @@ def _weekdays(calendar: Calendar) -> str:
 
 
 def _one_weekday(calendar: Calendar) -> str:
-    """Describe the weekdays as properties of one day: `a weekday`, `a Monday or Friday`, `the second Friday of the
-    month`."""
+    """Describe the weekdays as a property of a single day: `a weekday`, `a Monday or Friday`,
+    `the second Friday of the month`."""
     values = _values(calendar, DAY_OF_WEEK)
     rules = [_rule(i) for i in calendar.day_of_week if isinstance(i, DayRule)]
     names = [WEEKDAYS[n].title() for n in values]
@@ -194,15 +194,15 @@ def _all(calendar: Calendar, field: Field) -> bool:
 
 
 def _step(values: Sequence[int]) -> int:
-    """Return the distance between neighbouring values if it is always the same, otherwise 0. Returns 0 for fewer than
-    three values."""
+    """Return the difference between neighbouring values, if it is the same for all. Otherwise, or for fewer than three
+    values, return 0."""
     steps = {b - a for a, b in pairwise(values)}
     return steps.pop() if len(steps) == 1 and len(values) > 2 else 0
 
 
 def _repeat_step(calendar: Calendar, field: Field) -> int:
-    """Return the step of a field's values, or 0 if they have none. Two values have a step only if it wraps around, as
-    the minutes 0 and 30 do."""
+    """Return the step of a field's values, or 0 if they have none. Two values have a step only if it also leads from
+    the second value to the first one of the next cycle: the minutes 0 and 30 do."""
     values = _values(calendar, field)
     if len(values) == 2 and _wraps_around(values, field):
         return values[1] - values[0]
@@ -210,8 +210,8 @@ def _repeat_step(calendar: Calendar, field: Field) -> int:
 
 
 def _wraps_around(values: Sequence[int], field: Field) -> bool:
-    """Return whether the step from the last value to the first value of the next cycle is the same, too. A cycle is,
-    for example, an hour for minutes."""
+    """Return whether the same step also leads from the last value to the first value of the next cycle. For minutes, a
+    cycle is an hour."""
     size = field.high - field.low + 1
     return values[0] == field.low and values[1] - values[0] == field.low + size - values[-1]
 

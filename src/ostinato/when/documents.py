@@ -1,4 +1,5 @@
-"""Write specs as JSON documents, and read them. Reading checks the whole document; an error names the place in it."""
+"""Write specs as JSON documents, and read them. Reading checks the whole document; an error names the place of the
+mistake in the document."""
 
 from __future__ import annotations
 
@@ -100,8 +101,8 @@ def check_keys(document: object, keys: tuple[str, ...], what: str) -> None:
 def each(
     document: Mapping[str, object], name: str, read: Callable[[object, str], T], before: str = ""
 ) -> tuple[T, ...]:
-    """Return the values that `read` returns for the members of the list `document[name]`. A single member may be
-    written without a list. If `read` raises `SpecError`, the error names the member's place, such as `times[2]`."""
+    """Call `read` for each member of the list `document[name]`, and return the results. A single member may be written
+    without a list. If `read` raises `SpecError`, the error names the member's place, such as `times[2]`."""
     return tuple(_each_of(document.get(name), before + name, read))
 
 

@@ -50,7 +50,8 @@ class Duration:
 
     @property
     def exact(self) -> Micros:
-        """Return the elapsed time, with days of 24 hours. Months are not counted, so use it only if `months` is 0."""
+        """Return the length as elapsed time, with days of 24 hours. Months are ignored, so use it only if `months` is
+        0."""
         return self.days * DAY + self.micros
 
     def __str__(self) -> str:
@@ -66,8 +67,8 @@ class Duration:
 
 
 def parse_duration(value: Length, field: str = "duration") -> Duration:
-    """Read a length: a text in either form, a timedelta (its whole days count as days), or a number of seconds. Raises
-    `SpecError` if the value is not a length, or is negative or too long."""
+    """Read a length. The value is a text in either form, a timedelta, or a number of seconds. The whole days of a
+    timedelta count as calendar days. Raises `SpecError` if the value is not a length, is negative, or is too long."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not 0 <= value <= _LONGEST // SECOND:  # not a number (NaN) is refused here, too
             hint = f"a number is seconds, from 0 to {_LONGEST // SECOND}"

@@ -47,7 +47,7 @@ def merged(parts: Iterable[Exclusions]) -> Exclusions:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The seconds, minutes and hours that the times of a spec can have on the wall clock, as bit masks."""
+    """The wall-clock seconds, minutes and hours at which a spec can have times, as bit masks."""
 
     seconds: int = 0
     minutes: int = 0
@@ -61,12 +61,13 @@ ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 
 
 def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
-    """Return a list of functions: one for each excluded calendar (similar ones are joined), one for all dates, and one
-    for all spans. Each returns the stretch of time to skip around an excluded time.
+    """Return a list of functions: one for each excluded calendar (similar calendars are joined), one for all dates, and
+    one for all spans. Each function takes an instant. If the instant is excluded, it returns a stretch of time around
+    the instant that a search can skip; otherwise None.
 
-    `readings` are the wall-clock times that the spec can have. `by_day` limits a stretch to one day. With it, a search
-    that finds only excluded times gives up, as Temporal's search does, although longer stretches would show that no
-    time is left.
+    `readings` are the wall-clock times that the spec can have. `by_day` limits a stretch to one day. With such short
+    stretches, a search that finds only excluded times gives up, as Temporal's search does. Longer stretches would show
+    that no time is left.
     """
     walls = map(WallClock, _joined(exclusions.calendars))
     stretch_functions = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
@@ -81,7 +82,8 @@ def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day:
 
 
 def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
-    """Join calendars that differ only in one field, so that a search skips their times together."""
+    """Join calendars that differ only in one field, so that a search can skip the times of several calendars at
+    once."""
     joined = [calendar.without_comment() for calendar in calendars]
     for field in FIELDS:
         if field is YEAR:  # an empty year is every year
@@ -95,8 +97,8 @@ def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
 
 
 def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
-    """Return a function for the stretch around an excluded time in which a calendar excludes every possible time of the
-    spec.
+    """Return a function that takes an instant. If the calendar excludes the instant, it returns a stretch around the
+    instant in which the calendar excludes every time that the spec can have.
 
     If the calendar does not exclude all seconds that the spec can have, the stretch is a part of a minute. Otherwise,
     if the calendar does not exclude all minutes, the stretch is a part of an hour. Otherwise it is a part of a day, or
@@ -115,8 +117,8 @@ def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day
 
 
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
-    """Return a function for the stretch between two changes of the zone's offset. The first second is left out, because
-    a time that was moved out of a gap lies there."""
+    """Return a function that returns the stretch between two changes of the zone's offset. The first second after a
+    change is not in the stretch, because times that were moved out of a gap lie there."""
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
 
@@ -132,7 +134,7 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
     """Return a list with one run for each value from 0 to `size - 1`: the consecutive values around this value that are
-    not in the bit mask `left`. A run is (its first value, the value after its last value)."""
+    not in the bit mask `left`. A run is (first value, last value + 1)."""
     runs = []
     for value in range(size):
         above = left >> value
@@ -144,10 +146,10 @@ def _runs(left: int, size: int) -> list[tuple[int, int]]:
 def _wall_stretch(
     matches: Callable[[int], bool], unit: int, cycle: int, runs: list[tuple[int, int]], zone: Zone
 ) -> Stretch:
-    """Return a function for the stretch around a matching time.
+    """Return a function that returns the stretch around an instant, if `matches` accepts the instant's wall-clock time.
 
-    The cycle, in seconds, is divided into units; `runs` has the run of units for each unit. The stretch is the run of
-    the time's unit. It ends early if the zone's offset changes.
+    A cycle of `cycle` seconds consists of units of `unit` seconds. For each unit of the cycle, `runs` has (first unit,
+    last unit + 1) of the stretch around it. A change of the zone's offset ends the stretch.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]

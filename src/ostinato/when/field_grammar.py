@@ -205,8 +205,8 @@ def _temporal_part(part: str, field: Field, where: str) -> list[Item]:
 
 
 def temporal_value(text: str, field: Field, top: int) -> int | None:
-    """Return the value of a text, or None if the text is wrong. The text is the first letters of a name, or a number
-    that Go's Atoi accepts (`+5`, `05`)."""
+    """Return the number that a text means, or None if the text is wrong. The text is the first letters of a name, or a
+    number that Go's Atoi accepts (`+5`, `05`)."""
     named = _name(text, field, 2 if field.names == WEEKDAYS else 3)
     if named is not None:
         return named
@@ -219,7 +219,7 @@ def temporal_value(text: str, field: Field, top: int) -> int | None:
 
 
 def _name(text: str, field: Field, letters: int) -> int | None:
-    """Return the number of the month or weekday whose English name begins with the text. Returns None if there is none,
+    """Return the number of the month or weekday whose English name begins with the text. Returns None if no name does,
     or if the text has fewer than `letters` letters."""
     word = text.lower()
     if len(word) >= letters:
@@ -230,7 +230,7 @@ def _name(text: str, field: Field, letters: int) -> int | None:
 
 
 def _weekday_seven(item: Range) -> list[Item]:
-    """Return a range of weekdays without 7, as one or two ranges. 7 means Sunday, so it is replaced by 0."""
+    """Return a range of weekdays as one or two ranges without 7. Since 7 means Sunday, it is replaced by 0."""
     if item.end < 7:
         return [item]
     items: list[Item] = []

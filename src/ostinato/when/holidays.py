@@ -73,7 +73,7 @@ def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int 
 
 
 def _check(event: Any) -> None:
-    """Raise `SpecError` if an event ends before it starts, or repeats hourly or more often: computing so many
+    """Raise `SpecError` if an event ends before it starts, or repeats hourly or more often. Computing so many
     recurrences would take hours."""
     first, end, length = event.DTSTART, event.DTEND, event.DURATION
     if (end is not None and type(end) is type(first) and end < first) or (length and length < timedelta()):
@@ -96,8 +96,8 @@ def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date
 
 
 def _days(first: date, end: date, first_year: int, last_year: int) -> Iterator[date]:
-    """Yield the days of an all-day event from `first_year` through `last_year`. The event's end is exclusive, unless it
-    equals the start."""
+    """Yield the days of an all-day event from `first_year` through `last_year`. `end` is exclusive: it is the day after
+    the event. If `end` equals `first`, the event has one day."""
     last = min(max(first, end - timedelta(days=1)), date(last_year, 12, 31))
     first = max(first, date(first_year, 1, 1))
     return (first + timedelta(days=n) for n in range((last - first).days + 1))

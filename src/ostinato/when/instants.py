@@ -54,8 +54,8 @@ def on_clock(instant: Micros, zone: tzinfo) -> str:
 
 
 def _leap_second(text: str) -> datetime | None:
-    """Return the datetime for a leap second such as `2016-12-31T23:59:60Z`: the second after it, because Unix time does
-    not count leap seconds.
+    """Return the datetime for a leap second such as `2016-12-31T23:59:60Z`. It is the second after the leap second,
+    because Unix time does not count leap seconds.
 
     RFC 3339 allows a leap second at the end of a day in UTC. Returns None for any other text.
     """

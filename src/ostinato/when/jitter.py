@@ -1,8 +1,8 @@
 """Deterministic jitter: the same seed and the same time always give the same delay.
 
 The hash is FarmHash's Fingerprint32 of the same bytes that Temporal hashes (service/worker/scheduler/spec.go). So a
-schedule that is moved from Temporal keeps its exact times. A delay always ends before the spec's next time, so that
-occurrences stay in order.
+schedule that is moved from Temporal to Ostinato has exactly the same times. A delay always ends before the spec's next
+time, so that occurrences stay in order.
 """
 
 from __future__ import annotations

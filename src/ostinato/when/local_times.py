@@ -20,8 +20,8 @@ from ostinato.when.zones import Zone
 def read_moment(value: object, zone: Zone | None, field: str) -> Micros:
     """Return the instant of a text or a datetime. A time without an offset is wall-clock time in `zone`.
 
-    Raises `SpecError` if the value is not a time, if it has no offset and there is no zone, or if the zone's clock does
-    not show this time or shows it twice.
+    Raises `SpecError` if the value is not a time, or if it has no offset and `zone` is None. Also raises `SpecError` if
+    the wall-clock time does not exist in the zone or exists twice.
     """
     moment = read_datetime(value, field)
     if moment.tzinfo is not None:

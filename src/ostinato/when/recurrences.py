@@ -1,4 +1,4 @@
-"""Recurrences: a first time (the anchor), and one time after every period. Months and days are counted on the
+"""Recurrences: a first time (the anchor), and then one time after each period. Months and days are counted on the
 calendar."""
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: boo
     first = date(1970, 1, 1) + timedelta(days=first_day)
 
     def instants(number: int) -> list[Micros]:
-        """Return a list of the instants of the time with this number; the anchor is number 0. Usually there is one
-        instant. Under the wall rule there is none if the time is in a gap, and there are two if it is in a fold."""
+        """Return a list of the instants of the time with this number; the anchor has the number 0. Usually the list has
+        one instant. Under the wall rule, it is empty for a time in a gap, and has two instants for a time in a fold."""
         if number <= 0:
             return [anchor] if number == 0 else []
         year, month = divmod(first.year * 12 + first.month - 1 + number * period.months, 12)

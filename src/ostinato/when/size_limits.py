@@ -1,7 +1,7 @@
-"""Limits on the size of a spec. A node reads a spec when it fires the schedule, so reading must be quick. For a spec at
-these limits, reading takes about 20 ms, and computing one time takes 0.1 ms.
+"""Limits on the size of a spec. A node reads a spec when it fires the schedule, so reading must be quick. A spec at
+these limits takes about 20 ms to read, and each of its times takes 0.1 ms to compute.
 
-The limits are checked before a document from outside is read. A spec that is already stored is read at any size.
+The limits are checked before a document from outside is read. They do not apply to a spec that is already stored.
 """
 
 from __future__ import annotations
@@ -108,8 +108,8 @@ def _count(value: object) -> int:
 
 
 def _letters(value: object, left: int) -> int:
-    """Subtract the size of a value (its characters and list members) from `left`, and return the rest. If the rest
-    becomes negative, stop counting and return it."""
+    """Subtract the size of a value (its characters and list members) from `left`, and return the result. Counting stops
+    when the result is negative."""
     if isinstance(value, str):
         return left - len(value)
     if isinstance(value, Mapping):

@@ -1,8 +1,8 @@
 """Sources of times: the contract, fixed intervals, single times, and the union of several sources.
 
-`next(after)` returns the first time later than `after`, and `previous(before)` the last time earlier than `before`, in
-microseconds. FAR and -FAR mean that there is no such time. The sources for calendars are in `daylight_saving`, those
-for recurrences with an anchor in `recurrences`.
+`next(after)` returns the first time later than `after`. `previous(before)` returns the last time earlier than `before`.
+Both are in microseconds; FAR and -FAR mean that there is no such time. The sources for calendars are in
+`daylight_saving`, those for recurrences with an anchor in `recurrences`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Source(Protocol):
 
 
 class Steps:
-    """A source made of two functions."""
+    """A source that consists of its two functions, `next` and `previous`."""
 
     __slots__ = ("next", "previous")
 
@@ -63,7 +63,8 @@ def times_source(times: tuple[Micros, ...]) -> Source:
 def union(sources: list[Source]) -> Source:
     """Return a source of the times of all these sources.
 
-    The last answer of each source is kept. So a source is called again only when the search has passed this answer.
+    The last answer of each source's `next` is cached. A source is called again only when the search has reached that
+    answer.
     """
     if len(sources) == 1:
         return sources[0]

@@ -83,13 +83,13 @@ class Spec:
 
     @property
     def manual(self) -> bool:
-        """Whether the spec has no sources, so that it has no times."""
+        """Whether the spec has no sources, and so has no times."""
         return not (self.crons or self.calendars or self.intervals or self.recurrences or self.times)
 
     @property
     def wall_sources(self) -> Spec:
-        """A copy of the spec with only the sources that depend on the wall clock, so without intervals and single
-        times."""
+        """A copy of the spec with only the sources that depend on the wall clock. Intervals and single times are left
+        out."""
         return replace(
             self,
             crons=tuple(text for text in self.crons if parse_cron(text, self.dialect).calendar is not None),
@@ -148,7 +148,8 @@ class Spec:
         """Return a spec with the times of both specs.
 
         Both specs must have the same exclusions, bounds, jitter, dialect, zone and daylight-saving rule; otherwise
-        `SpecError` is raised. If a spec does not depend on the wall clock, its zone and its rule may be missing.
+        `SpecError` is raised. A spec that does not depend on the wall clock may leave its zone and its rule empty: then
+        those of the other spec apply.
         """
         if not isinstance(other, Spec):
             return NotImplemented
@@ -178,8 +179,8 @@ class Spec:
         )
 
     def _for_the_whole(self) -> dict[str, object]:
-        """Return a dict of the fields that must be equal in two specs to join them. An empty zone or an empty rule
-        matches any other."""
+        """Return a dict of the fields that must be equal in two specs that are joined. An empty zone or an empty rule
+        counts as equal to any other."""
         reads_wall = not self.wall_sources.manual or bool(self.exclude.calendars or self.exclude.dates)
         zone = named_zone(self) or (self.compiled.zone if reads_wall else None)
         return {
@@ -193,14 +194,14 @@ class Spec:
         }
 
     def without(self, *what: Exclusion) -> Spec:
-        """Return the spec with more exclusions. Each is a calendar, a day, a span (first, end), or the result of
-        `holidays`."""
+        """Return the spec with additional exclusions. An exclusion is a calendar, a day, a span (first, end), or the
+        result of `holidays`."""
         return _checked(replace(self, exclude=merged([self.exclude, *read_exclusions(what, named_zone(self))])))
 
     # Checks
 
     def check(self) -> tuple[str, ...]:
-        """Raise `SpecError` if the spec is wrong. Returns warnings about parts that are valid, but probably a
+        """Raise `SpecError` if the spec is wrong. Otherwise return warnings about parts that are valid, but probably a
         mistake."""
         return self._warnings
 
@@ -287,8 +288,8 @@ class Spec:
             )
 
     def to_json(self) -> dict[str, object]:
-        """Return the fields that differ from their default as a JSON document. `read_spec` reads it as an equal
-        spec."""
+        """Return a JSON document of the fields that differ from their default. `read_spec` makes an equal spec from
+        it."""
         from ostinato.when.documents import spec_json
 
         return spec_json(self)

@@ -58,8 +58,9 @@ def _refuse_near_misses(text: str) -> None:
 
 
 def _document(text: str, asked: Mapping[str, str | None]) -> Spec:
-    """Read a spec from JSON text. `asked` has values for fields that the document leaves out. Raises `SpecError` if the
-    document has another value for such a field, or is wrong."""
+    """Read a spec from JSON text. `asked` maps a field to the value that the caller passed for it. If the document does
+    not have such a field, this value is used. Raises `SpecError` if the document has another value for the field, or is
+    wrong."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as problem:

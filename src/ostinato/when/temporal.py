@@ -1,7 +1,7 @@
 """Convert specs from and to Temporal's form, the JSON of `temporal.api.schedule.v1.ScheduleSpec`.
 
-Nothing is dropped silently. Reading raises `SpecError` for an unknown field, and writing raises it for a spec that
-Temporal cannot express.
+Nothing is dropped silently. Reading a spec raises `SpecError` for an unknown field. Writing a spec raises `SpecError`
+if Temporal cannot express the spec.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _CALENDAR_KEYS = (*(f.name for f in FIELDS), "comment")
 
 
 def spec_from_temporal(document: Mapping[str, Any]) -> Spec:
-    """Return the canonical spec for a spec in Temporal's form. It is checked like in Temporal's server. Raises
+    """Return the canonical spec for a spec in Temporal's form. The checks are those of Temporal's server. Raises
     `SpecError` if the document is wrong."""
     check_keys(document, _SPEC_KEYS, "a Temporal spec")
     for name in _LISTS:
@@ -142,7 +142,7 @@ def spec_to_temporal(spec: Spec) -> dict[str, Any]:
 
 
 def _structured(document: object, _: str) -> Calendar:
-    """Read a structured calendar. An absent field matches nothing; only an absent year matches every year."""
+    """Read a structured calendar. An absent field matches nothing, except an absent year: it matches every year."""
     check_keys(document, _CALENDAR_KEYS, "a structured calendar")
     assert isinstance(document, Mapping)
     items = {field.name: each(document, field.name, partial(_range, field)) for field in FIELDS}
@@ -164,8 +164,7 @@ def _range(field: Field, document: object, _: str) -> Range:
 
 
 def _strings(document: object, _: str) -> Calendar:
-    """Read a string calendar. By default the time is midnight and the day is every day. An empty text counts as an
-    absent field."""
+    """Read a string calendar. By default it matches midnight of every day. An empty text counts as an absent field."""
     check_keys(document, _CALENDAR_KEYS, "a calendar")
     assert isinstance(document, Mapping)
     items: dict[str, Items] = {}

@@ -31,8 +31,8 @@ _PER_SOURCE = 30
 class Compiled:
     """Computes the times of one spec. They are nominal times: jitter is not added.
 
-    A `Compiled` has no reference to its spec, because the spec has a reference to it. A request may compile a thousand
-    specs. With reference cycles they would stay in memory until the garbage collector runs, which pauses the process.
+    The spec has a reference to its `Compiled`, but not the other way round. A request may compile a thousand specs.
+    With reference cycles they would stay in memory until the garbage collector runs, which pauses the process.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -133,8 +133,8 @@ class Compiled:
     def jittered(self, nominal: Micros, seed: str) -> Micros:
         """Return the due time of the occurrence with this nominal time: the nominal time plus jitter.
 
-        The due time is before the spec's next time. For this limit, excluded times and times after the end of the spec
-        count, too.
+        The due time is before the next time of the spec's sources, even if that time is excluded or after the end of
+        the spec.
         """
         if not self._jitter:
             return nominal
@@ -157,7 +157,8 @@ class Compiled:
         )
 
     def _sources(self, spec: Spec) -> tuple[list[Source], Readings]:
-        """Return (the sources of the spec, the seconds, minutes and hours that their times can have)."""
+        """Return (the sources of the spec, the wall-clock seconds, minutes and hours at which the sources can have
+        times)."""
         temporal = spec.dialect == "temporal"
         literal = spec.rule == "wall"
         sources: list[Source] = []
@@ -213,15 +214,15 @@ class Compiled:
 
 
 def named_zone(spec: Spec) -> Zone | None:
-    """Return the zone that the spec or one of its cron strings names, or None if there is none. Times without an offset
-    are read in this zone."""
+    """Return the zone that the spec or one of its cron strings names. Times without an offset are read in this zone.
+    Returns None if no zone is named."""
     named = spec.tz or spec.tz_data or any(parse_cron(text, spec.dialect).zone for text in spec.crons)
     return zone_of(spec) if named else None
 
 
 def zone_of(spec: Spec) -> Zone:
-    """Return the zone of a spec: the zone that the spec or its cron strings name, or UTC. Raises `SpecError` if they
-    name different zones."""
+    """Return the zone that the spec or its cron strings name, or UTC if they name none. Raises `SpecError` if they name
+    different zones."""
     named = [parse_cron(text, spec.dialect).zone for text in spec.crons]
     if len(set(named)) > 1:
         raise SpecError(
@@ -252,8 +253,8 @@ def _whole_seconds(micros: Micros) -> Micros:
 
 
 def _is_fixed(calendar: Calendar) -> bool:
-    """Return whether a calendar has a fixed time of day, in the sense of cron: no range in its second, minute and hour
-    covers all values."""
+    """Return whether a calendar has a fixed time of day, in the sense of cron. It does if no range in its second,
+    minute or hour field covers all values of the field."""
     for field in (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD):
         for item in calendar.items(field):
             if isinstance(item, Range) and (item.start, item.end) == (field.low, field.high):

@@ -16,8 +16,9 @@ from ostinato.when.instants import DAY_SECONDS
 
 
 class WallClock:
-    """The wall seconds that one calendar matches. `next(after)` returns the first of them later than `after`, and
-    `previous(before)` the last one earlier than `before`. `size` is the number of table entries in memory."""
+    """The wall seconds that one calendar matches. `next(after)` returns the first matching second later than `after`.
+    `previous(before)` returns the last matching second earlier than `before`. `size` is the number of table entries in
+    memory."""
 
     __slots__ = ("days", "hours", "minutes", "next", "previous", "seconds", "size")
 

@@ -1,7 +1,7 @@
 """Read compiled zone files (TZif, RFC 8536): check them, and list the instants at which the offset may change.
 
-A file is checked completely before Python's own reader gets it, because that reader does not check the file. It loops
-without end if the last line end is missing, and it may crash on other errors.
+A file is checked completely before Python's own reader gets it. Python's reader does no such checks: it loops without
+end if the last newline is missing, and may crash on other errors.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def read_zone_file(data: bytes) -> ZoneFile:
 
 
 def _block(data: bytes, at: int, width: int, code: str) -> tuple[tuple[int, ...], int]:
-    """Return (the changes in the block that begins at the index `at`, the index of its end). A file has one block with
-    4 bytes per time, and from version 2 on a second one with 8 bytes per time. Raises `ValueError` if the block is
-    wrong."""
+    """Return (the changes in the block that begins at the index `at`, the index of the block's end). A file has one
+    block with 4 bytes per time. From version 2 on, it also has a second block, with 8 bytes per time. Raises
+    `ValueError` if the block is wrong."""
     if len(data) < at + _HEADER.size:
         raise ValueError("it is cut short")
     magic, _, utc, std, leaps, times, types, chars = _HEADER.unpack_from(data, at)
@@ -95,8 +95,8 @@ def _epoch_days(day: str, year: int) -> Iterator[int]:
     """Yield the epoch days that the day of a POSIX rule means in a year.
 
     `M10.5.0` is October's last Sunday, `J60` is the first of March in every year, and `59` is the 60th day of the year.
-    For the last two forms some Python versions compute a day too early or too late, so the day before and the day after
-    are yielded as well.
+    For the last two forms, some Python versions compute a wrong day, one too early or too late. So the day before and
+    the day after are yielded as well.
     """
     if not day.startswith("M"):
         number = int(day.removeprefix("J"))

@@ -1,8 +1,8 @@
 """Time zones as tables of offset changes, with the gaps and folds of daylight saving.
 
-A zone is a list of segments. A segment is the time between two changes, in which the UTC offset is the same. So the
-conversion between wall clock and instant is one bisect. The rules come from the system's zone files or from the
-`tzdata` package, in the order of `zoneinfo`. Each zone is read once per process; this package reads no other files.
+A zone is a list of segments. A segment is the time between two changes of the UTC offset. Within a segment the offset
+is constant, so one bisect converts between wall clock and instant. The rules come from the system's zone files or from
+the `tzdata` package, in the order of `zoneinfo`. Each zone is read once per process; this package reads no other files.
 """
 
 from __future__ import annotations
@@ -60,14 +60,14 @@ class Zone:
         return self.offsets[self.segment(second)]
 
     def changes(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """Return the changes of offset from the epoch second `first` to `last`. Each is (epoch second, offset before,
+        """Return the offset changes from the epoch second `first` to `last`. A change is (epoch second, offset before,
         offset after)."""
         low, high = bisect_left(self.starts, first), bisect_right(self.starts, last)
         return [(self.starts[i], self.offsets[i - 1], self.offsets[i]) for i in range(max(1, low), high)]
 
     def instants(self, wall: int) -> list[int]:
-        """Return a list of the instants, as epoch seconds, at which the wall clock shows `wall`. There are none in a
-        gap, and two in a fold."""
+        """Return a list of the instants, as epoch seconds, at which the wall clock shows `wall`. The list is empty for
+        a time in a gap, and has two instants for a time in a fold."""
         low = max(0, bisect_right(self.starts, wall - 2 * 86_400) - 1)
         high = bisect_right(self.starts, wall + 2 * 86_400)
         return [wall - self.offsets[i] for i in range(low, high) if self.starts_wall[i] <= wall < self.ends_wall[i]]
@@ -89,8 +89,8 @@ class ZoneRules:
 
 
 def zone(name: str, field: str = "tz") -> Zone:
-    """Return the zone with this name; an empty name is UTC. Raises `SpecError` if there is none. Its hint is the most
-    similar name."""
+    """Return the zone with this name; an empty name is UTC. Raises `SpecError` if there is no such zone. The error's
+    hint suggests a name."""
     try:
         return _load(name or "UTC")
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):

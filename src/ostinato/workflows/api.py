@@ -52,8 +52,8 @@ class Workflows(Queries):
     def declare(
         self, name: str, *, version: int | None = None, policy: Mapping[str, Any] | None = None
     ) -> WorkflowCode:
-        """Declare a workflow. A node deploys it when it starts. Without a `version`, changed code is deployed as the
-        next version."""
+        """Declare a workflow. A starting node deploys it. Without a `version`, changed code is deployed as the next
+        version."""
         code = WorkflowCode(name, version=version, policy=policy)
         self._surroundings.codes.declare(code)
         return code
@@ -107,8 +107,9 @@ class Workflows(Queries):
         return changed
 
     async def fix(self, workflow: Workflow, failed: HandlerRun, code: WorkflowCode) -> bool:
-        """Call the fixer with the failed run, and deploy the version that it returns. Returns whether a new version is
-        active now; False if the fixer returned None. Raises `OstinatoError` if the fixer returned anything else."""
+        """Call the fixer with the failed run, and deploy the version that the fixer returns. Returns whether a new
+        version was deployed: False, for example, if the fixer returned None. Raises `OstinatoError` if the fixer
+        returned something that is not a version of this workflow."""
         assert code.fixer is not None
         info = run_info(failed)
         prepared = None if failed.prepared is None else orjson.loads(failed.prepared)
@@ -178,8 +179,8 @@ class Workflows(Queries):
     async def skip_event(
         self, name: str, topic: str, message_id: str, *, request_id: str | None = None
     ) -> WorkflowInfo:
-        """Skip an event. Raises `Conflict` if the event is consumed, or if the effect of the run that has reserved it
-        may have begun."""
+        """Skip an event. Raises `Conflict` if the event is consumed, or if a run has reserved it and the effect of that
+        run may have begun."""
 
         def work(loaded: Loaded, now: Micros) -> Operation[Any]:
             return operator_requests.skip_event(loaded, topic, message_id, now, new_id)

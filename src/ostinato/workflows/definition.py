@@ -36,7 +36,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class ProducerSchedule:
-    """When a producer runs: either a length of time after its last commit (`interval`), or at the times of a spec."""
+    """When a producer runs: either at a fixed `interval` after its last commit, or at the times of a spec."""
 
     interval: Micros | None = None
     spec: Spec | None = None
@@ -169,8 +169,9 @@ class WorkflowCode:
     def producer(
         self, schedule: Spec, /, *, publishes: Topic | str | Sequence[Topic | str], name: str | None = None
     ) -> Callable[[F], F]:
-        """Declare a producer: `async def poll(ctx, state)`, which runs on a schedule, publishes, and returns its new
-        state. `every("5m")` runs five minutes after the last commit; any other spec runs at its times."""
+        """Declare a producer: `async def poll(ctx, state)`. It runs on a schedule, publishes events, and returns its
+        new state. With `every("5m")`, it runs five minutes after its last commit; with any other spec, at the times of
+        the spec."""
         read = self._read_schedule(schedule)
 
         def declare(function: F) -> F:
@@ -222,9 +223,9 @@ class WorkflowCode:
         return declare
 
     def fix_with(self, function: F) -> F:
-        """Declare a function that repairs this workflow after a logic error. It gets a `FailedRun`, and returns a
-        `WorkflowCode` or an import path (`"package.module:name"`) to deploy, or None to leave the failure to a
-        person."""
+        """Declare a function that repairs this workflow after a logic error. The function gets a `FailedRun`. It
+        returns the `WorkflowCode` to deploy or its import path (`"package.module:name"`), or None to leave the failure
+        to a person."""
         _check_async(function, f"workflow {self.name!r}: the fixer", ("failed",))
         self.fixer = function
         return function
@@ -321,7 +322,7 @@ def _mistakes(definition: Definition) -> Iterable[str]:
 
 
 def _plain_interval(spec: Spec) -> Micros | None:
-    """Return the length of a spec that is only `every(…)`; None for any other spec."""
+    """Return the interval of a spec that consists only of `every(…)`. Returns None for any other spec."""
     if len(spec.intervals) != 1 or spec.intervals[0].phase:
         return None
     return spec.intervals[0].every if spec_json(spec) == spec_json(_interval_spec(spec.intervals[0].every)) else None

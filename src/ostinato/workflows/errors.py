@@ -1,8 +1,9 @@
 """The errors that mutators, readers and handlers raise. Each belongs to one class of failures.
 
-The type of the original error decides the class, never its message. Any other exception is a logic error if a handler
-raises it, and an internal error if a reader or a mutator does. Errors of the store are always transient; so are
-`TimeoutError` and `ConnectionError` of a reader or a mutator (see `runtime.context.classify`).
+The type of the original error decides the class of the failure; its message does not. An exception of any other type is
+a logic error if a handler raises it, and an internal error if a reader or a mutator raises it. But errors of the store
+are always transient; so are `TimeoutError` and `ConnectionError` of a reader or a mutator (see
+`runtime.context.classify`).
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from ostinato.workflows.model import Delivered, FailureClass
 
 
 class HandlerFailed(OstinatoError):
-    """The base class of the errors in this module. `delivered` says whether the effect of a mutator took place:
-    `"no"`, `"maybe"` or `"yes"`; by default the class decides (`usually`). With `"yes"`, `result` is the mutator's
+    """The base class of the errors in this module. `delivered` says whether the effect of a mutator took place: `"no"`,
+    `"maybe"` or `"yes"`. The default is `usually`, which each class sets. With `"yes"`, `result` is the mutator's
     result."""
 
     failure: ClassVar[FailureClass] = FailureClass.INTERNAL

@@ -78,12 +78,13 @@ class MutationStatus(StrEnum):
 
 
 class Choice(StrEnum):
-    """How a person settles what blocks a workflow.
+    """How a person resolves the problem that blocks a workflow.
 
-    `REAUTHENTICATE`: the service is reconnected, so go on. `APPROVE`: the permission is granted, so go on. `RESUME`:
-    the cause of the failure is removed, so go on. `TRY_AGAIN`: ask the mutator again whether its effect took place.
-    `DID_NOT_HAPPEN`: the effect did not take place, so do it again. `SKIP`: skip the events that the run has
-    reserved."""
+    `REAUTHENTICATE`: the service is reconnected, so continue. `APPROVE`: the permission is granted, so continue.
+    `RESUME`: the cause of the failure is removed, so continue. `TRY_AGAIN`: ask the mutator again whether its effect
+    took place. `DID_NOT_HAPPEN`: the effect did not take place, so do it again. `SKIP`: skip the events that the run
+    has reserved.
+    """
 
     REAUTHENTICATE = "reauthenticate"
     APPROVE = "approve"
@@ -110,14 +111,14 @@ class FailureClass(StrEnum):
 
     @property
     def resumes_in_place(self) -> bool:
-        """Whether the same run continues after the failure is resolved: it is paused in place. After all other
-        failures, the run ends and a new run follows."""
+        """Whether a run with this failure is paused in place: the same run continues after the failure is resolved.
+        After any other failure, the run ends and a new run follows."""
         return self.status in (RunStatus.PAUSED_APPROVAL, RunStatus.PAUSED_RECONCILIATION)
 
     @property
     def put_right(self) -> Choice:
-        """The choice with which a person says that the cause of the failure is removed. `RESUME` may be used in its
-        place. `RECONCILIATION` has choices of its own: `TRY_AGAIN`, `DID_NOT_HAPPEN` and `SKIP`."""
+        """The choice with which a person reports that the cause of the failure is removed. `RESUME` may be used
+        instead. For `RECONCILIATION`, the choices are `TRY_AGAIN`, `DID_NOT_HAPPEN` and `SKIP`."""
         return _PUT_RIGHT.get(self, Choice.RESUME)
 
 
@@ -168,8 +169,9 @@ class WorkflowState(StrEnum):
 class Blocked:
     """Why a workflow starts no new runs: its run `run_id` failed, and the failure is not resolved yet.
 
-    With `retry_at`, the run is retried at that time. With `checking_at`, the mutator is asked at that time whether its
-    effect took place. With `fixing`, the fixer is called for a new version. Otherwise a person must act.
+    If `retry_at` is set, the run is retried at that time. If `checking_at` is set, the mutator is asked at that time
+    whether its effect took place. If `fixing` is set, the fixer is called for a new version. If none of them is set, a
+    person must act.
     """
 
     failure: FailureClass
@@ -290,8 +292,8 @@ class Workflow:
 class HandlerState:
     """The stored state of a handler. `state` is the value that the handler returned last, as JSON.
 
-    A producer is due at `next_run`. A consumer is due when it is `dirty` (events arrived, or remain) or at `wake_at`,
-    but never before `not_before`.
+    A producer is due at `next_run`. A consumer is due at `wake_at`. If it is `dirty` (events arrived, or remain), it is
+    also due at `not_before`, or at once if that is None.
     """
 
     workflow_id: str
@@ -307,9 +309,9 @@ class HandlerState:
 
 @dataclass(slots=True)
 class HandlerRun:
-    """One attempt of a handler. `retry_of` is the id of the attempt before it. `prepared` and `outcome` are JSON
-    checkpoints. `failures` and `crashes` count the transient failures and the crashes in a row, up to and including
-    this run."""
+    """One attempt of a handler. `retry_of` is the id of the previous attempt. `prepared` and `outcome` are checkpoints,
+    as JSON. `failures` counts the transient failures in a row, and `crashes` the crashes in a row, both including this
+    run."""
 
     run_id: str
     workflow_id: str
@@ -352,7 +354,7 @@ class TopicEvent:
 @dataclass(slots=True)
 class Mutation:
     """A row of the ledger: one effect on another system. `origin_run` is the run that called the mutator. `run_id` is
-    the run that owns the row now: a retry takes it over."""
+    the run that owns the row now: a retry takes over the row of the failed run."""
 
     id: str
     workflow_id: str

@@ -1,5 +1,5 @@
-"""What the way `workflows` adds to one app: `app.workflows`, the deployment of declared workflows when a node starts,
-and the body that works on claimed runs."""
+"""What the extension (`Way`) for workflows adds to one app: `app.workflows`, the deployment of declared workflows when
+a node starts, and the body that works on claimed runs."""
 
 from __future__ import annotations
 

@@ -97,8 +97,8 @@ class Queries:
     async def runs(
         self, name: str, *, handler: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[HandlerRunInfo]:
-        """Return the attempts of all handlers of a workflow, or of one, newest first. `before` is the id of the last
-        run of the previous page."""
+        """Return the attempts of all handlers of a workflow, newest first. With `handler`, return only those of this
+        handler. `before` is the id of the last run of the previous page."""
         check_limit(limit)
         _check_texts(handler=handler, before=before)
         around = self._surroundings
@@ -264,7 +264,7 @@ def load_infos(workflows: Sequence[Workflow], now: Micros) -> Operation[list[Wor
 
 
 def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
-    """Return a line for each of the latest runs that says what it did, the latest first."""
+    """Return a line for each of the latest runs, the latest run first. A line says what the run did."""
     rows: list[Row] = yield statement("processed_runs", workflow=workflow.id, limit=limit)
     records: list[HandlerRun] = [read_run(row) for row in rows]
     if not records:
@@ -278,8 +278,7 @@ def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
 
 
 def _load_inputs_of(mutations: Sequence[Mutation]) -> Operation[dict[str, list[InputRecord]]]:
-    """Return a dict from run id to the inputs that caused the run's effects. The runs are those that own these
-    mutations."""
+    """Return a dict from run id to the inputs that caused the run's effects, for the runs that own these mutations."""
     inputs: dict[str, list[InputRecord]] = {}
     keys = sorted({(mutation.run_id,) for mutation in mutations})
     for run_id, *row in (yield statement("inputs_of", keys)) if keys else []:
@@ -311,7 +310,8 @@ def _check_texts(**values: str | None) -> None:
 
 
 def _check_part(workflow: Workflow, what: str, name: str | None, names: Collection[str]) -> None:
-    """Raise NotFound for the name of a handler or a topic that the workflow does not have."""
+    """Raise NotFound if `name` is not one of the workflow's handlers or topics, `names`. `what` is "handler" or
+    "topic"."""
     if name is not None and name not in names:
         hint = did_you_mean(name, names) or list_choices(names)
         raise NotFound(f"workflow {workflow.name!r} has no {what} {name!r}; {hint}")

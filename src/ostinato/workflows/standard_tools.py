@@ -1,5 +1,5 @@
-"""The reader and the mutators that every app has: `http`, and `start`, which starts jobs and the actions of other
-ways."""
+"""The tools that every app has: the reader and mutator `http`, and the mutator `start`, which starts jobs and the
+actions of other extensions (`Way`)."""
 
 from __future__ import annotations
 
@@ -67,8 +67,9 @@ async def call_http(
 ) -> dict[str, Any]:
     """Send a request to a URL, with the key of the effect as the header `Idempotency-Key`.
 
-    After a 2xx response, returns the same as `read_http`. After 4xx, or without a connection, the error says that the
-    effect did not take place. After 5xx, or without a response, it says that the effect may have taken place.
+    After a 2xx response, returns the same as `read_http`. Otherwise raises an error. After 4xx, or without a
+    connection, the error says that the effect did not take place. After 5xx, or without a response, the error says that
+    the effect may have taken place.
     """
     request = {"url": url, "method": method, "headers": headers, "json": json, "body": body, "timeout": timeout}
     return await _request(host, request, call.key)
@@ -145,8 +146,8 @@ def _failure(status: int, words: str) -> HandlerFailed:
 
 @dataclass(frozen=True, slots=True)
 class _Starts:
-    """The mutator `start`, and its `reconcile`. The key of the started run is derived from the key of the effect, so
-    that `find` can look it up."""
+    """The mutator `start`, and its `reconcile`, which is `find`. The key of the started run is derived from the key of
+    the effect, so that `find` can look up the run."""
 
     host: Host
 
@@ -192,8 +193,8 @@ class _Starts:
         return NOT_APPLIED if id is None else applied({"id": id, "key": _run_key(call)})
 
     async def _check_known(self, action: Action) -> None:
-        """Raise OstinatoError for a job that no node has declared. Its run would only wait, but the effect would count
-        as applied."""
+        """Raise OstinatoError for a job that no node has declared. A run of such a job would only wait, but the effect
+        would count as applied."""
         engine, job = self.host.engine(), action.job
         if action.kind != JOB or engine.find_job(job) is not None:
             return

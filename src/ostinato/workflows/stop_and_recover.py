@@ -22,14 +22,15 @@ _LOST = "its node was lost while it was at work"
 
 
 def run_kind(new_id: NewId) -> RunKind:
-    """Return the rules for runs of workflows. `new_id` creates the ids of runs that follow."""
+    """Return the rules for runs of workflows. `new_id` creates the ids of the runs that follow a stopped or crashed
+    run."""
 
     def stop(
         run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
     ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-        """Stop a run whose mutation has not begun, and release its events. Its handler runs again when it is due. A run
-        whose mutation has begun is not stopped, because the outcome of the mutation must become known. Returns the
-        run's status after that, events to write, and the runs that ended."""
+        """Stop a run whose mutation has not begun, and release its events. Its handler becomes due again. A run whose
+        mutation has begun is not stopped, because the outcome of the mutation must become known. Returns (the run's new
+        status, events to write, the runs that ended)."""
         record, loaded = yield from _load(run)
         mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(run.id,)]))]
         if record.phase.mutation_settled or any(mutation.status in UNCERTAIN for mutation in mutations):

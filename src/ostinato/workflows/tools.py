@@ -34,8 +34,8 @@ NOT_KNOWN_YET = Reconciled(MutationStatus.NEEDS_RECONCILE)
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
-    """The facts about a call that a mutator gets. `key` is the same for every try of one effect, in every run, and in
-    `reconcile`. `age`, in `reconcile`, is how long ago the mutator was called."""
+    """The facts about a call that a mutator gets. `key` is the same for every try of one effect, in all runs;
+    `reconcile` gets the same key. In `reconcile`, `age` is how long ago the mutator was called."""
 
     key: str
     workflow: str
@@ -48,7 +48,7 @@ class MutationContext:
 @dataclass(frozen=True, slots=True)
 class Mutator:
     """A function that changes another system: `async def send(call, **params)`. `reconcile` takes the same arguments,
-    and returns whether an earlier call took effect."""
+    and returns a `Reconciled`, which says whether an earlier call took effect."""
 
     name: str
     function: Callable[..., Awaitable[Any]]
@@ -87,8 +87,8 @@ class Tools:
         return declare
 
     def take_over(self, before: Tools) -> None:
-        """Add the readers and mutators of another instance. The tools that come with Ostinato are not replaced, because
-        they belong to one app and its store."""
+        """Add the readers and mutators of another instance. Tools of the same name in this instance are not replaced:
+        those that come with Ostinato belong to one app and its store."""
         self.readers = before.readers | self.readers
         self.mutators = before.mutators | self.mutators
 

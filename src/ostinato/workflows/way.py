@@ -1,4 +1,4 @@
-"""The way `workflows`: the kind of run, tables, routers and commands that it registers."""
+"""The extension (`Way`) for workflows: the kind of run, tables, routers and commands that it registers."""
 
 from __future__ import annotations
 

@@ -149,8 +149,9 @@ class _Places:
         return plain in self.names or plain.endswith(self.suffixes)
 
     def networks_hold(self, address: Address, ends: Sequence[Address], *, every: bool = True) -> bool:
-        """Return whether the networks contain the address, or all of `ends`, the addresses that it embeds. With
-        `every=False`, one of `ends` is enough."""
+        """Return whether the networks contain the address itself, or all of `ends`. `ends` is the result of
+        `meant(address)`: the addresses that a packet for this address reaches. With `every=False`, it is enough if the
+        networks contain one of `ends`."""
         inside = [any(end in network for network in self.networks) for end in ends]
         return any(address in network for network in self.networks) or (any(inside) and (all(inside) or not every))
 
@@ -184,8 +185,8 @@ def _spelled(host: str, text: str, ends: Sequence[Address]) -> str:
 
 
 class _CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Opens the connections of httpcore. It checks each address against the policy here, because only here the address
-    that is checked is the one that is connected."""
+    """Opens the connections of httpcore, and checks each address against the policy. The check is here because this
+    class also opens the connection. So the checked address and the connected address are the same."""
 
     def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
         self._policy = policy
@@ -249,8 +250,8 @@ class _Hop:
 class Egress:
     """Sends requests to the addresses that the policy allows.
 
-    Every request opens its own connection. So there is nothing to close, event loops share nothing, and no connection
-    is used longer than the check of its address is valid.
+    Every request opens its own connection. So there is nothing to close, and different event loops share nothing. A
+    connection is never used again later, when the check of its address may be outdated.
     """
 
     def __init__(
@@ -361,8 +362,8 @@ def read_url(url: str) -> httpx.URL:
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Raise `OstinatoError` for a header with an invalid name or value, or one that the connection sets itself. The
-    error does not show the value, which may be a secret."""
+    """Raise `OstinatoError` for a header with an invalid name or value, and for a header that the connection sets
+    itself, such as `Host`. The error does not show the value, which may be a secret."""
     for name, value in headers.items():
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise OstinatoError(f"{short_repr(name)} is not the name of a header; it is letters, digits and hyphens")

@@ -1,8 +1,8 @@
 """Look up the addresses of host names.
 
-The system's resolver blocks its thread: for up to half a minute if the name servers do not respond. It cannot be
-interrupted. So lookups run in their own threads, not in those of `asyncio.to_thread`, which other code needs. Callers
-limit how long they wait.
+The system's resolver blocks the thread that calls it, for up to half a minute if the name servers do not respond. It
+cannot be interrupted. So lookups have their own threads. They do not use the threads of `asyncio.to_thread`, which
+other code needs. Callers limit how long they wait.
 """
 
 from __future__ import annotations

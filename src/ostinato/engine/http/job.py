@@ -79,7 +79,7 @@ async def call(
     """Call a URL once. Returns a dict with `status`, `headers`, `body`, `truncated` and `elapsed_ms`.
 
     Raises `Fatal` if another attempt would fail, too. Raises `HttpFailed` if another attempt may succeed, or
-    `RetryLater` if the response says when.
+    `RetryLater` if the response also says when to try again.
     """
     method = method.upper()
     request = f"{method} {short_repr(url)}"  # the URL as given: it has references instead of secrets
@@ -152,8 +152,8 @@ def _about(ctx: Context) -> dict[str, str]:
 
 
 def _charset(content_type: str) -> str:
-    """Return the charset that a header names. Returns UTF-8 if the charset is unknown, or if decoding it may take more
-    than linear time, as punycode does."""
+    """Return the charset that a header names. Returns UTF-8 if the charset is unknown, or if decoding a text in it may
+    take more than linear time, as with punycode."""
     named = _CHARSET.search(content_type)
     try:
         name = codecs.lookup(named[1]).name if named else "utf-8"

@@ -202,8 +202,8 @@ def _pattern(form: _Form) -> str:
 
 
 def _whole_until(forms: Iterable[_Form], text: str) -> int:
-    """Return the index at which an incomplete secret begins at the end of the text; the length of the text if there is
-    none."""
+    """Return the index at which the text ends with the beginning of a secret. Returns the length of the text if it does
+    not end with the beginning of a secret."""
     ends = [len(text)]
     for form in forms:
         longest = sum(max(map(len, spelled)) for spelled in form)

@@ -23,7 +23,8 @@ _LONGEST_NUMBER = 15
 
 
 class SignatureInvalid(OstinatoError):
-    """Raised if a request was not signed with one of the secrets, or not recently."""
+    """Raised if a request has no valid signature by one of the secrets, or if its timestamp is too far from the current
+    time."""
 
 
 def new_secret() -> str:
@@ -44,7 +45,7 @@ def read_key(secret: str) -> bytes:
 
 def sign(secrets: Sequence[str], id: str, now: Micros, body: bytes) -> dict[str, str]:
     """Return a dict of the three headers that sign a body. They contain one signature per secret, in the order of the
-    secrets. Raises `OstinatoError` if there is no secret, or if the id cannot be signed."""
+    secrets. Raises `OstinatoError` if there is no secret, or if the id is not ASCII text without a dot."""
     if not secrets:
         raise OstinatoError("there is no secret to sign with")
     if not id or "." in id or not id.isascii() or not id.isprintable():

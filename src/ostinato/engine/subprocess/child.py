@@ -31,9 +31,9 @@ _ORPHANED = 3  # exit code
 class Parent:
     """Reads the lines that the parent sends, and ends the child when the parent is gone.
 
-    Then another node takes over the run, and the run must not be executed twice at the same time. On Linux the kernel
-    kills the child at once. On other systems a thread of the child sees the end of the pipe, as soon as the function
-    releases the interpreter lock.
+    When the parent is gone, another node takes over the run, and the run must not be executed twice at the same time.
+    On Linux the kernel kills the child at once. On other systems a thread of the child sees the end of the pipe, as
+    soon as the function releases the interpreter lock.
     """
 
     def __init__(self, pid: int) -> None:

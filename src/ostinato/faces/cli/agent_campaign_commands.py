@@ -99,7 +99,7 @@ async def preview(
     campaign_id: CampaignName = None,
     bootstrap: Bootstrap = False,
 ) -> None:
-    """Show whom a campaign would reach now. Nothing is sent. What it says may be left out."""
+    """Show whom a campaign would reach now. Nothing is sent. The flow, its input and the metadata may be left out."""
     answer = await session.client.agents.campaigns(agent).preview(
         read_segment(segment),
         flow=flow,
@@ -124,7 +124,7 @@ async def _after_send(session: Session, agent: str, sent: Json, watch: bool) -> 
 
 @command(campaigns)
 async def watch(session: Session, agent: AgentName, id: CampaignId) -> None:
-    """Show the progress of a campaign until it is over. Ctrl-C ends the show, not the campaign."""
+    """Show the progress of a campaign until it is over. Ctrl-C ends the display, not the campaign."""
     await _watch(session, agent, id)
 
 
@@ -141,7 +141,7 @@ async def _watch(session: Session, agent: str, id: str) -> None:
 
 
 async def _until_over(session: Session, agent: str, id: str) -> Json:
-    """Wait until a campaign is over, and return it. Meanwhile draw how many recipients are done."""
+    """Wait until a campaign is over, and return it. Meanwhile show how many recipients are done."""
     warned = False
     with session.out.progress("resolving") as draw:
         while True:
@@ -159,9 +159,9 @@ async def _until_over(session: Session, agent: str, id: str) -> Json:
 
 
 def count_words(campaign: Json) -> str:
-    """Return a text of how many recipients had each outcome.
+    """Return a text with the number of recipients for each outcome.
 
-    Messages for which it is not known whether they arrived are counted as unknown, not as failed.
+    A recipient whose message may or may not have arrived is counted as unknown, not as failed.
     """
     counts, unknown = campaign["counts"], campaign["reasons"].get("delivery_unknown", 0)
     words = [
@@ -202,7 +202,7 @@ async def list_campaigns(
 
 @command(campaigns)
 async def show(session: Session, agent: AgentName, id: CampaignId) -> None:
-    """Show a campaign: whom it is for, and how many recipients ended how."""
+    """Show a campaign: its segment, and its recipients by outcome."""
     campaign = await session.client.agents.campaigns(agent).get(id)
     session.out.draw(campaign, lambda: _page(campaign))
 
@@ -266,7 +266,7 @@ async def resume(session: Session, agent: AgentName, id: CampaignId) -> None:
 
 @command(campaigns)
 async def stop(session: Session, agent: AgentName, id: CampaignId, reason: Reason = None) -> None:
-    """Stop a campaign for good. Everybody who is left is skipped."""
+    """Stop a campaign for good. The remaining recipients are skipped."""
     _say(session, "stopped", await session.client.agents.campaigns(agent).stop(id, reason))
 
 

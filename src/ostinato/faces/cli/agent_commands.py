@@ -1,4 +1,4 @@
-"""`ostinato agents …`: watch agents, talk with them, and decide what they ask people to decide."""
+"""`ostinato agents …`: watch agents, talk with them, and decide the questions that they ask people."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ async def receive(
     id: MessageId = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for its outcome; exit code 1 if it failed.")] = False,
 ) -> None:
-    """Hand in a message of a user."""
+    """Deliver a message from a user to an agent."""
     _check_said(text)
     accepted = await session.client.agents.receive(agent, user, text, id=id)
     before = "" if accepted["new"] else f"; the message {id} was accepted before, and is not handled again"
@@ -270,7 +270,7 @@ async def inbox(
     ] = "pending",
     limit: Limit = 50,
 ) -> None:
-    """List what an agent asks people to decide."""
+    """List the questions that an agent asks people to decide."""
     session.out.items(
         await session.client.agents.escalations(agent, status=status, limit=limit),
         ("question", "user", "what", "asked", "until", "decided"),
@@ -296,7 +296,7 @@ async def resolve(
     message: Annotated[str | None, typer.Option(help="Words for the flow that asked.")] = None,
     action: Annotated[str | None, typer.Option(help="Anything else for the flow, as JSON.")] = None,
 ) -> None:
-    """Decide what an agent asks. Its flow goes on."""
+    """Decide a question of an agent. The flow that asked it continues."""
     if approve == reject:
         raise OstinatoError("say what you decide: either --approve or --reject")
     decided = await session.client.agents.resolve(

@@ -115,7 +115,7 @@ async def list_schedules(
     campaign_id: Annotated[str | None, typer.Option(help="Schedules of these campaigns.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """List the schedules of an agent: of its code, of the API, and those it made for users."""
+    """List the schedules of an agent. They come from its code or from the API, or the agent made them for users."""
     listed = await session.client.agents.schedules(agent).list(
         flow=flow, status=status, target_kind=kind, user_external_id=user, campaign_id=campaign_id, limit=limit
     )
@@ -204,7 +204,7 @@ async def trigger(session: Session, agent: AgentName, id: ScheduleId) -> None:
 
 @command(schedules)
 async def runs(session: Session, agent: AgentName, id: ScheduleId, limit: Limit = 50) -> None:
-    """List what became of the times of a schedule, the newest first."""
+    """List a schedule's times and their outcomes, the newest first."""
     session.out.items(
         await session.client.agents.schedules(agent).runs(id, limit=limit),
         ("time", "outcome", "why", "times", "recipients", "turn", "run", "took"),

@@ -35,7 +35,7 @@ async def restore(
     file: Annotated[str, typer.Argument(help="A copy that backup made.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the existing store.")] = False,
 ) -> None:
-    """Replace the store by a backup. Stop every node before."""
+    """Replace the store by a backup. Stop every node first."""
     url = place.require_store("restore")
     if not overwrite and "://" not in url.removeprefix("sqlite:///") and store_exists(url):
         raise Conflict(f"there is a store {url}; restoring over it needs --overwrite")

@@ -68,7 +68,8 @@ async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: b
     """Make a change to all chosen schedules. The exit code is 1 if any change failed.
 
     `do` takes the name of a schedule, changes it and returns the answer of the server. `done` names the change in
-    messages, such as "paused". Unless `sure`, ask before changing schedules that were not chosen as a single name.
+    messages, such as "paused". If `sure` is false, the user must confirm the change, except for a single schedule that
+    was chosen by name.
     """
     client, out = session.client, session.out
     name = chosen.single

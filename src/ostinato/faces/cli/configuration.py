@@ -30,8 +30,8 @@ _SECRET = "SECRET_"
 class Configuration:
     """The settings of a node that an operator gave.
 
-    A setting that is None was not given; then the setting in the app's code applies, else the default. `of_ways` are
-    the settings that ways define. A way is a use of the engine, such as journeys or workflows.
+    A setting that is None was not given. Then the setting in the app's code applies, or else the default. `of_ways` has
+    the settings of the extensions (`Way`), such as journeys or workflows.
     """
 
     store: str | None = None
@@ -72,7 +72,8 @@ class Configuration:
 
     @property
     def _egress(self) -> EgressPolicy | None:
-        """Return the egress policy if any of its settings was given, else None. It replaces the policy in the code."""
+        """Return an egress policy made of the given egress settings, or None if none was given. The policy replaces the
+        one in the app's code."""
         parts = {
             "allow": self.egress_allow,
             "allow_private": self.egress_allow_private,
@@ -112,12 +113,12 @@ def _flag(name: str) -> str:
 
 
 def operator_settings() -> dict[str, Setting]:
-    """Return a dict from name to setting, of the settings that ways define and that an operator can give."""
+    """Return a dict from name to setting, of all settings of extensions (`Way`) that an operator can give."""
     return {name: setting for name, setting in ways_here().settings.items() if setting.read is not None}
 
 
 class _Reader:
-    """Reads and checks the settings of the node and the settings that ways define."""
+    """Reads and checks the settings of the node and the settings of extensions (`Way`)."""
 
     def __init__(self, of_ways: Mapping[str, Setting]) -> None:
         self._of_ways = of_ways

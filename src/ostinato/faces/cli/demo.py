@@ -55,7 +55,8 @@ spec:
 def _example(example: str, name: str) -> ModuleType:
     """Load and return a module of an example.
 
-    The example's folder is beside this file in an installed package, and in `examples/` in a clone of the repository.
+    In an installed package, the example's folder is next to this file. In a clone of the repository, it is in
+    `examples/`.
     """
     here = Path(__file__)
     folders = (here.with_name(example), here.parents[4] / "examples" / example)
@@ -71,8 +72,8 @@ def _example(example: str, name: str) -> ModuleType:
 def services() -> Any:
     """Return a context manager for the mailbox and the sheet that the demo's workflow uses.
 
-    Both are empty at first. The number of the first mail is the current time in seconds, so that numbers increase over
-    all starts of the demo.
+    Both are empty at first. The number of the first mail is the current time in seconds, so that the numbers keep
+    increasing when the demo is started again.
     """
     return _example("inbox", "services").Services([], first=int(time.time()))
 
@@ -130,7 +131,7 @@ def build(url: str, services: Any) -> Ostinato:
 
     @app.job()
     async def learner(ctx: Any) -> str:
-        """Talk with the buddy agent as a user, and decide as the teacher the questions that it has asked."""
+        """As a user, talk with the buddy agent. As the teacher, decide the questions that the agent has asked."""
         teacher = app.within(app.namespace, "local").agents
         for question in await teacher.escalations("buddy"):
             with suppress(Conflict):  # another person has decided it meanwhile
@@ -144,7 +145,7 @@ def build(url: str, services: Any) -> Ostinato:
 
 
 async def schedule(app: Ostinato, services: Any) -> None:
-    """Create or update the demo's schedules, each with another policy, and deploy its journey and its workflow."""
+    """Create or update the demo's schedules, each with a different policy. Deploy the demo's journey and workflow."""
     put = app.schedules.upsert
     done, _ = await put("weather", every("5s"), "weather")
     await put("report", every("15s"), "report", overlap="skip")
@@ -187,7 +188,8 @@ async def _wait(stop: asyncio.Event, seconds: float) -> None:
 
 @contextmanager
 def _screen(console: Console) -> Iterator[Any]:
-    """Yield a function that draws a page. In a terminal it replaces the last page; elsewhere it prints below it."""
+    """Yield a function that draws a page. In a terminal, each page replaces the previous one; elsewhere, it is printed
+    below."""
     if not console.is_terminal:
         yield console.print
         return

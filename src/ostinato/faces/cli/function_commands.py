@@ -114,7 +114,7 @@ async def send(
         str | None, typer.Option("--id", help="Send it once under this id, however often you ask.", metavar="TEXT")
     ] = None,
 ) -> None:
-    """Send a message to a run, which `ctx.receive` returns."""
+    """Send a message to a run. In the run's code, `ctx.receive` returns it."""
     answer = await session.client.functions.send(id, name, read_json(payload, "PAYLOAD"), message_id=message_id)
     session.out.say(answer, f"sent {name} to {answer['run_id']}")
 
@@ -127,13 +127,13 @@ async def cancel(session: Session, id: Id, reason: Reason = "") -> None:
 
 @command(functions)
 async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
-    """End a run at once, without telling its code."""
+    """End a run at once, without notifying its code."""
     _print_stopped(session, id, await session.client.functions.terminate(id, reason))
 
 
 @command(functions)
 async def drain(session: Session) -> None:
-    """Say which versions of the code unfinished runs began with."""
+    """List the versions of code with which unfinished runs began."""
     codes = await session.client.functions.drain()
     if session.out.as_json:
         session.out.json({"items": codes})

@@ -43,7 +43,7 @@ async def start(
     at: Annotated[str | None, typer.Option(help="Not before this time; without an offset, UTC.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait for its end; exit code 1 if it did not succeed.")] = False,
 ) -> None:
-    """Start a run, now or later. A run of a job that no node knows waits until a node knows it."""
+    """Start a run, now or later. If no node knows the job, the run waits until one does."""
     moment = None if at is None else read_time(at, "--at")
     answer = await session.client.start(job, read_object(input, "--input"), id=id, at=moment, **options.as_fields())
     words = f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before"

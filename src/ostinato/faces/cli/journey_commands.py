@@ -53,7 +53,8 @@ async def check(place: Place, out: Output, path: Paths) -> None:
 
 
 def _problem_lines(problems: list[Json]) -> Iterator[tuple[str, str]]:
-    """Yield (line, severity) for each problem. A problem at many places is one line, with the number of the places."""
+    """Yield (line, severity) for each problem. If a problem occurs at many places, yield a line for the first place,
+    and a line that counts the other places."""
     groups: dict[tuple[str, str, str], list[Json]] = {}
     for problem in problems:
         groups.setdefault((problem["code"], problem["message"], problem["suggestion"]), []).append(problem)

@@ -19,7 +19,8 @@ from ostinato.journeys.tasks.standard import standard_plugins
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The text of a definition in a file. `documents` is a dict from each reference in it to the text it refers to."""
+    """The text of a definition in a file. `documents` is a dict from each reference in the definition to the text of
+    the document that it refers to."""
 
     file: str
     text: str
@@ -33,7 +34,7 @@ def is_file(what: str) -> bool:
 def read_files(paths: Sequence[str]) -> list[Written]:
     """Read every definition in files and folders.
 
-    Invalid texts are returned, too: the server refuses them with all reasons.
+    Invalid definitions are returned, too: the server refuses them, and lists all reasons.
     """
     return [_written(file) for path in paths for file in _files(Path(path))]
 

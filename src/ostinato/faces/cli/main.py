@@ -56,7 +56,8 @@ _BEFORE = "jobs"  # the commands of ways are listed before this command
 
 
 def commands() -> dict[str, Command]:
-    """Return a dict from name to command. It includes the commands of ways that the environment names."""
+    """Return a dict from name to command. It includes the commands of extensions (`Way`): those that come with
+    Ostinato, and those that the environment names."""
     by_name: dict[str, Command] = {}
     for name, (place, help) in _COMMANDS.items():
         if name == _BEFORE:

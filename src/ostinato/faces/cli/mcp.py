@@ -37,7 +37,7 @@ async def mcp(
     ] = None,
     url: Annotated[str | None, typer.Option(help="A server instead of a store, as --server.")] = None,
 ) -> None:
-    """Serve tools for operators to an MCP client. Over HTTP, the token of each caller counts."""
+    """Serve tools for operators to an MCP client. Over HTTP, each request uses the token of its caller."""
     if find_spec("mcp") is None:
         raise OstinatoError("`ostinato mcp` needs the extra mcp: pip install 'ostinato[mcp]'")
     most = None if role is None else read_role(role)

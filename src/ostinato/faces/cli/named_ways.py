@@ -1,6 +1,7 @@
-"""The ways that the command line knows: those that come with Ostinato, and those that `OSTINATO_WAYS` names.
+"""The extensions (`Way`) that the command line knows: those that come with Ostinato, and those that `OSTINATO_WAYS`
+names.
 
-A way is a use of the engine, such as journeys or workflows, with its own commands, tables and settings.
+An extension is a use of the engine, such as journeys or workflows, with its own commands, tables and settings.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ VARIABLE = "OSTINATO_WAYS"
 
 
 def more_ways() -> list[Way]:
-    """Return the ways that `OSTINATO_WAYS` names, as `module:NAME`, separated by commas."""
+    """Return the extensions (`Way`) that `OSTINATO_WAYS` names. The variable is a list of `module:NAME`, separated by
+    commas."""
     return list(_more(os.environ.get(VARIABLE, "")))
 
 
@@ -27,7 +29,8 @@ def ways_here() -> Ways:
 
 @cache
 def _more(names: str) -> tuple[Way, ...]:
-    """Return the ways with the given names. Modules in the current folder can be imported, as for `--app`."""
+    """Return the extensions (`Way`) with the given names. Modules in the current folder can be imported, as for
+    `--app`."""
     if names and (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     return tuple(named_ways(name.strip() for name in names.split(",") if name.strip()))

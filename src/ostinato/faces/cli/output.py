@@ -176,5 +176,5 @@ def short(value: Any, most: int = 60) -> str:
 
 
 def printable(text: str) -> str:
-    """Replace control characters, so that a text of a stranger cannot control the terminal."""
+    """Return a text with its control characters replaced, so that untrusted text cannot control the terminal."""
     return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)

@@ -31,7 +31,8 @@ def read_plainly(command: Any) -> None:
 
 
 class _Plain:
-    """Replaces the converter with which Typer reads a parameter. It passes other values on to that converter."""
+    """Replaces Typer's converter of a parameter. It reads plain values itself, and passes other values to Typer's
+    converter."""
 
     def __init__(self, descriptor: Any) -> None:
         self._descriptor = descriptor

@@ -103,7 +103,10 @@ class _Reloader:
             self._child.send_signal(number)
 
     def _until_change(self, seen: dict[Path, tuple[int, int]]) -> int | None:
-        """Wait for a change, stop the child and return None. Return the child's exit code if this command is to end."""
+        """Wait for a change, stop the child and return None.
+
+        Return the child's exit code instead if a signal comes, or if the child ends with code 0.
+        """
         child = self._child
         assert child is not None
         ended = False

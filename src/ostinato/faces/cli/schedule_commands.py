@@ -231,7 +231,7 @@ async def delete(
     ] = "leave",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a schedule. Its runs are kept as long as other runs."""
+    """Delete a schedule. Its runs are stored for as long as other runs."""
     calls = session.client.schedules
     await change(session, chosen, "deleted", lambda one: calls.delete(one, running=running), sure=yes)
 

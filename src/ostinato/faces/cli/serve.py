@@ -69,7 +69,8 @@ _RELOAD = Annotated[
 
 
 def takes_way_settings(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command: add an option for each setting that a way defines and that an operator can give."""
+    """Decorate a command: add an option for each setting that an extension (`Way`) defines and that an operator can
+    give."""
     kind = inspect.Parameter.KEYWORD_ONLY
     declared = [
         parameter.replace(kind=kind)
@@ -264,7 +265,8 @@ async def _answer(
 ) -> None:
     """Serve the app until `stop` is set. `listening` is called with the address of the server.
 
-    `beside` is a coroutine function that runs at the same time; it is awaited before the app is closed.
+    `beside` is a coroutine function that is called with the same address. It runs while the server answers, and is
+    awaited before the app is closed.
     """
     from ostinato.faces.auth import Door
     from ostinato.faces.http.server import Listening, bind, check_listening, serve
@@ -383,7 +385,7 @@ def _say_stopping(app: Ostinato, settings: Configuration) -> None:
 
 @contextmanager
 def _errors_as_lines(settings: Configuration) -> Iterator[None]:
-    """If the log is JSON, log an error that prevents the start, and exit; else raise the error."""
+    """Handle an error that prevents the start: if the log is JSON, log the error and exit, else raise the error."""
     try:
         yield
     except OstinatoError as problem:

@@ -1,8 +1,8 @@
 """The store or server that a command works on, and the decorators that turn a function into a command.
 
-A command reaches a store and a server through the same client, so it is written once, and its JSON is the API's answer
-in both cases. On a store, `store_reads` answers most reads quickly. All other calls use the API's own functions, in
-this process and without a web framework.
+A command uses the same client for a store and for a server. So it is written once, and its JSON output is the API's
+answer in both cases. On a store, `store_reads` answers most reads quickly. All other calls use the API's own functions,
+in this process and without a web framework.
 """
 
 from __future__ import annotations
@@ -242,9 +242,10 @@ Command = Callable[..., Awaitable[None]]
 
 @contextmanager
 def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
-    """Yield the place. If only a plan is made and the store does not exist yet, yield an empty temporary store instead.
+    """Yield the place. If only a plan is made and the store does not exist yet, print a note, and yield an empty
+    temporary store instead.
 
-    `otherwise` is the part of the message that says how the store would be created.
+    `otherwise` is the part of the note that says what would create the store.
     """
     if not only_a_plan or place.server is not None or store_exists(place.store):
         yield place
@@ -262,7 +263,8 @@ def empty_store(place: Place) -> Iterator[Place]:
 
 
 def command(group: typer.Typer, name: str | None = None, *, creates: bool = False) -> Callable[[Command], Command]:
-    """Register an async function `(session, …)` as a command. It gets options for the store or the server, too.
+    """Register an async function `(session, …)` as a command. The command also has the options that name the store or
+    the server.
 
     With `creates`, the command may create a missing store.
     """

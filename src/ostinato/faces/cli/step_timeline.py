@@ -86,7 +86,7 @@ class StepTimeline:
         return " " * begin + sign * max(1, min(width, end) - begin)
 
     def _errors(self, width: int) -> Iterator[Text]:
-        """Yield a line with the error of each failed step, for the newest `_FAILURES` of them."""
+        """Yield a line with the error of each of the newest `_FAILURES` failed steps."""
         failed = [step for step in self.steps if step["status"] == "failed" and step["error"]]
         for step in failed[-_FAILURES:]:
             words = " ".join(error_words(step["error"]).split())
@@ -98,7 +98,7 @@ class StepTimeline:
 
 
 def _cells(step: Json, first: datetime) -> tuple[str, ...]:
-    """Return the cells of a step: position, kind, name, status, attempts, and the time since `first` when it began."""
+    """Return the cells of a step: position, kind, name, status, attempts, and how long after `first` the step began."""
     begun = _time(step["begun"])
     assert begun is not None
     position = "  " * min(3, step["position"].count(".") // 2) + step["position"]
@@ -130,7 +130,7 @@ def _ruler(width: int, seconds: float) -> str:
 
 
 def length(seconds: float) -> str:
-    """Return a length of time in at most six letters: `20ms`, `1.5s`, `2m05s`, `3h20m`, `4d06h`, `120d`."""
+    """Return a length of time in at most six characters: `20ms`, `1.5s`, `2m05s`, `3h20m`, `4d06h`, `120d`."""
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f}ms"
     if seconds < 59.95:

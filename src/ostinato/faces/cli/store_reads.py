@@ -37,7 +37,8 @@ _LIMIT = 100
 
 
 class NeedsApi(Exception):
-    """Raised if only the API's own functions can answer, because the read guard of a journey must decide."""
+    """Raised if only the API's own functions can answer, because the read guard of a journey decides what is
+    visible."""
 
 
 class StoreReader(AppQueries):
@@ -276,7 +277,8 @@ def _with_times(value: Any, *names: str) -> Json:
 
 
 def _page(items: list[Any], limit: int, cursor: Callable[[Any], Any]) -> Json:
-    """Return a page of items that were read up to `limit`. If there are `limit` items, more may follow."""
+    """Return a page of items that were read with `limit`. If there are exactly `limit` items, more may follow, so the
+    page has a cursor."""
     return {"items": as_json(items), "next": cursor(items[-1]) if items and len(items) == limit else None}
 
 

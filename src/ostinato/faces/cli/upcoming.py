@@ -43,8 +43,8 @@ async def upcoming(
 def picture(next_times: list[Json], times: list[Json], now: Micros, width: int) -> RenderableType:
     """Draw a line for each schedule in `next_times`, with a mark for each of its times in `times`.
 
-    The axis runs from now, or from the earliest late time, to the last mark. A schedule whose next time is later has no
-    mark.
+    The axis runs from now, or from the earliest late time, to the last mark. A schedule whose next time is after the
+    end of the axis has no mark.
     """
     marked: dict[str, list[Json]] = {}
     for time in times:

@@ -80,7 +80,7 @@ async def update(
     no_secret: Annotated[bool, typer.Option("--no-secret", help="Stop signing.")] = False,
     notes: Annotated[str | None, typer.Option(help="Notes; kept with the webhook.")] = None,
 ) -> None:
-    """Change the given fields, also for waiting deliveries."""
+    """Change the given fields. Waiting deliveries use the new URL and secrets, too."""
     if no_secret and secret:
         raise OstinatoError("--secret and --no-secret contradict one another")
     changes = only_given(url=url, patterns=pattern, secret="" if no_secret else secret, notes=notes)
@@ -94,7 +94,7 @@ async def update(
 async def disable(
     session: Session, id: Id, reason: Annotated[str, typer.Option(help="Why; kept with the webhook.")] = ""
 ) -> None:
-    """Stop sending events. Waiting deliveries are dropped, and sent again when the webhook is enabled."""
+    """Stop sending events. Waiting deliveries are dropped; their events are sent when the webhook is enabled again."""
     webhook = await _find(session, id)
     session.out.say(await session.client.webhooks.disable(webhook["id"], reason), f"disabled {webhook['id']}")
 
@@ -111,7 +111,7 @@ async def enable(session: Session, id: Id, after: After = None) -> None:
 async def replay(
     session: Session, id: Id, after: Annotated[int, typer.Argument(min=0, help="The number of an event.")]
 ) -> None:
-    """Send all stored events after a given one again."""
+    """Send again all stored events after a given one."""
     webhook = await _find(session, id)
     answer = await session.client.webhooks.replay(webhook["id"], after)
     session.out.say(answer, f"{webhook['id']} gets everything after {after} again")
@@ -144,7 +144,7 @@ async def deliveries(
 async def redeliver(
     session: Session, id: Id, delivery: Annotated[str, typer.Argument(help="A delivery that is over.")]
 ) -> None:
-    """Send the event of a delivery again. It keeps its webhook-id."""
+    """Send the event of a delivery again. The new delivery has the same webhook-id."""
     webhook = await _find(session, id)
     answer = await session.client.webhooks.redeliver(webhook["id"], delivery)
     session.out.say(answer, f"started {answer['id']}, which repeats {delivery}")

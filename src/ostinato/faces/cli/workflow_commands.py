@@ -73,7 +73,7 @@ async def runs(
     handler: Annotated[str | None, typer.Option(help="Attempts of this producer or consumer.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """List the attempts of its handlers, the newest first."""
+    """List the attempts of a workflow's handlers, the newest first."""
     attempts = await session.client.workflows.runs(name, handler=handler, limit=limit)
     session.out.items(attempts, _RUN, _run, nothing="no runs")
 

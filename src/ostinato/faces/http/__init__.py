@@ -1,1 +1,1 @@
-"""The HTTP API: it offers what the Python API can do to people and programs outside the process."""
+"""The HTTP API. With it, people and programs outside the process can do what the Python API can do."""

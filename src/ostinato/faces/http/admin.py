@@ -56,8 +56,8 @@ async def create_namespace(who: Admin, body: NewNamespace, key: Key = None) -> N
 async def delete_namespace(
     request: Request, who: Admin, name: Annotated[str, Path(max_length=63)], key: Key = None
 ) -> None:
-    """Delete a namespace that has no runs, schedules, webhooks or workflows, with its tokens and journey
-    definitions."""
+    """Delete a namespace, with its tokens and journey definitions. A namespace that has runs, schedules, webhooks or
+    workflows is a conflict (409)."""
     _require_unbound(who)
     await who.app.delete_namespace(name, request_id=key)
     door: Door = request.app.state.door
@@ -119,7 +119,7 @@ async def list_nodes(who: Reader, after: After = None, limit: Limit = 100) -> No
 
 @router.post("/diagnosis", tags=["health"], **OWN)
 async def diagnose(who: Admin, body: Annotated[Diagnose, Body(default_factory=Diagnose)], key: Key = None) -> Diagnosis:
-    """Check the store and its nodes, in every namespace, and say what to do about what is wrong."""
+    """Check the store and its nodes, in every namespace, and say what to do about each problem."""
     _require_unbound(who)
     checks = await look_for_trouble(who.app, repair=body.repair)
     return Diagnosis(

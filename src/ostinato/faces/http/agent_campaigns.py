@@ -54,8 +54,8 @@ def _calls(who: Who, agent: str) -> Campaigns:
 
 @router.post("/agents/{agent}/campaigns", status_code=201, **WRITE)
 async def send_campaign(who: Operator, agent: AgentName, body: SendCampaign, key: Key = None) -> CampaignSent:
-    """Send to a segment now. It is stored when this answers, and will be sent. More than `max_recipients` are a
-    conflict, unless it is `confirmed`."""
+    """Send to a segment now. The campaign is stored before the call is answered, and will be sent. More than
+    `max_recipients` users are a conflict (409), unless `confirmed` is true."""
     asked = body.arguments()
 
     async def send() -> CampaignHandle:
@@ -79,7 +79,7 @@ async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, ke
 
 @router.post("/agents/{agent}/campaigns:preview", **WRITE)
 async def preview_campaign(who: Operator, agent: AgentName, body: PreviewCampaign) -> PreviewShown:
-    """Return whom a campaign would reach as of now. Nothing is stored and nothing is sent; a resolver is called."""
+    """Return whom a campaign would reach as of now. Nothing is stored or sent, but the segment's resolver is called."""
     with naming_input_places(body.input or {}):
         preview = await _calls(who, agent).preview(**body.arguments())
     return PreviewShown.model_validate(preview)
@@ -123,7 +123,7 @@ async def read_campaign(
     id: Id,
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="How many seconds to wait for its end.")] = 0,
 ) -> CampaignShown:
-    """Read a campaign: its status, and how many recipients ended how."""
+    """Read a campaign: its status, and the number of recipients for each outcome."""
     calls = _calls(who, agent)
     if wait:
         with suppress(TimeoutError, RunFailed, RunCancelled):  # the answer shows the status
@@ -164,7 +164,7 @@ async def explain_campaign(
 
 @router.post("/agents/{agent}/campaigns/{id}/pause", **WRITE)
 async def pause_campaign(who: Operator, agent: AgentName, id: Id, body: ChangeBody, key: Key = None) -> CampaignShown:
-    """Pause a campaign: no more turns begin. Those that have begun are finished."""
+    """Pause a campaign: no more turns begin. Turns that have begun are completed."""
     what = f"pause campaign {digest(agent, id, body.reason)}"
     return await _changed(
         who, key, what, lambda: _calls(who, agent).pause(id, body.reason, request_id=change_id("pause", key))
@@ -186,7 +186,8 @@ async def resume_campaign(
 
 @router.post("/agents/{agent}/campaigns/{id}/stop", **WRITE)
 async def stop_campaign(who: Operator, agent: AgentName, id: Id, body: ChangeBody, key: Key = None) -> CampaignShown:
-    """Stop a campaign for good. What was committed for sending is sent; everybody who is left is skipped."""
+    """Stop a campaign for good. Messages that are committed for sending are still sent; the remaining recipients are
+    skipped."""
     what = f"stop campaign {digest(agent, id, body.reason)}"
     return await _changed(
         who, key, what, lambda: _calls(who, agent).stop(id, body.reason, request_id=change_id("stop", key))

@@ -63,7 +63,8 @@ async def list_agent_schedules(
     after: After = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List the schedules of an agent by their ids: those of its code, of the API, and those that it made for users."""
+    """List the schedules of an agent by their ids: those of its code, those of the API, and those that the agent made
+    for users."""
 
     async def fetch(after: str | None, limit: int) -> Sequence[ScheduleRecord]:
         return await _calls(who, agent).list(
@@ -84,7 +85,7 @@ async def create_agent_schedule(
     who: Operator, agent: AgentName, body: NewAgentSchedule, response: Response, key: Key = None
 ) -> AgentScheduleCreated:
     """Create a schedule that begins turns of an agent, for a user or a segment. The same `id` with the same definition
-    is created once; with another it is a conflict."""
+    is created once; the same `id` with another definition is a conflict (409)."""
     asked = body.arguments()
 
     async def create() -> AgentScheduleCreated:
@@ -116,7 +117,8 @@ async def update_agent_schedule(
     key: Key = None,
     match: Match = None,
 ) -> AgentScheduleShown:
-    """Change the given fields. An update neither repeats nor loses a time. What the code declares is a conflict."""
+    """Change the given fields. An update neither repeats nor loses a time. An update of a schedule that the code
+    declares is a conflict (409)."""
     patch, version = body.patch(), token_of(match)
     what = f"update agent schedule {digest(agent, id, version, patch)}"
 
@@ -136,7 +138,7 @@ async def cancel_agent_schedule(
     response: Response,
     key: Key = None,
 ) -> AgentScheduleShown:
-    """Cancel a schedule: it never fires again. A turn that goes on is finished; a campaign stops before its next
+    """Cancel a schedule: it never fires again. A turn in progress is completed; a campaign stops before its next
     recipient. Doing it again changes nothing."""
     what = f"cancel agent schedule {digest(agent, id, body.reason)}"
     return await _changed(
@@ -173,7 +175,7 @@ async def resume_agent_schedule(
     response: Response,
     key: Key = None,
 ) -> AgentScheduleShown:
-    """Resume a schedule. Times within the pause run only if its `on_missed` catches up with them."""
+    """Resume a schedule. Times within the pause run only if the schedule's `on_missed` policy is `catch_up`."""
     what = f"resume agent schedule {digest(agent, id, body.note)}"
     return await _changed(
         who, response, key, what, lambda: _calls(who, agent).resume(id, body.note, request_id=change_id("resume", key))
@@ -202,7 +204,7 @@ async def trigger_agent_schedule(
 async def list_agent_schedule_runs(
     who: Reader, agent: AgentName, id: ScheduleId, before: Before = None, limit: Limit = 100
 ) -> Answer:
-    """List what became of the times of a schedule, the newest first."""
+    """List a schedule's times and their outcomes, the newest first."""
 
     async def fetch(before: str | None, limit: int) -> Sequence[ScheduleRunRecord]:
         return await _calls(who, agent).runs(id, before=before, limit=limit)

@@ -112,7 +112,7 @@ async def read_user(who: Reader, agent: AgentName, user: User) -> UserShown:
 
 @router.patch("/agents/{agent}/users/{user}", **WRITE)
 async def put_user(who: Operator, agent: AgentName, user: User, body: PutUser, key: Key = None) -> UserShown:
-    """Create a user, or change one. What is left out stays as it is; doing it again changes nothing."""
+    """Create a user, or change one. Fields that are left out do not change. Doing it again changes nothing."""
 
     async def change() -> UserShown:
         return UserShown.model_validate(await who.app.agents.put_user(agent, user, **body.changes()))
@@ -183,7 +183,7 @@ async def read_outcome(
     turn: Id,
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="How many seconds to wait for its end.")] = 0,
 ) -> TurnEnded:
-    """Read how a turn ended; a conflict while it is not over."""
+    """Read how a turn ended. While the turn is not over, the answer is a conflict (409)."""
     view = await _turn(who, agent, turn)
     if view.outcome is None and wait:
         with suppress(TimeoutError):  # the turn is read again below
@@ -207,7 +207,7 @@ async def read_outcome(
 
 @router.post("/agents/{agent}/messages", status_code=202, **WRITE)
 async def receive_message(who: Operator, agent: AgentName, body: ReceiveMessage, key: Key = None) -> TurnAccepted:
-    """Take in a message of a user. It is stored when this answers, and will be handled once."""
+    """Receive a message from a user. The message is stored before the call is answered, and will be handled once."""
 
     async def receive() -> TurnAccepted:
         handle = await who.app.agents.receive(agent, **body.model_dump())
@@ -219,8 +219,8 @@ async def receive_message(who: Operator, agent: AgentName, body: ReceiveMessage,
 
 @router.post("/agents/{agent}/inbound", status_code=202, **_SIGNED)
 async def receive_signed(request: Request, agent: AgentName) -> TurnAccepted:
-    """Take in a message that is signed with a secret of the agent's webhook transport, by the Standard Webhooks
-    convention. It needs no token, and goes to the namespace of the server."""
+    """Receive a message that is signed with a secret of the agent's webhook transport, by the Standard Webhooks
+    convention. The call needs no token. The message goes to the namespace of the server."""
     state = request.app.state
     if state.inside:
         raise OstinatoError("signed messages come in over HTTP, to a server; `ostinato agents receive` needs none")
@@ -239,7 +239,8 @@ async def receive_signed(request: Request, agent: AgentName) -> TurnAccepted:
 async def list_escalations(
     who: Reader, agent: AgentName, status: EscalationStatus = "pending", before: Before = None, limit: Limit = 100
 ) -> Answer:
-    """List what an agent asks people to decide, the newest first. The caller must be one of the agent's admins."""
+    """List the questions that an agent asks people to decide, the newest first. The caller must be one of the agent's
+    admins."""
 
     async def fetch(before: str | None, limit: int) -> Sequence[dict[str, Any]]:
         return await _named(who, await who.app.agents.escalations(agent, status=status, before=before, limit=limit))
@@ -249,7 +250,7 @@ async def list_escalations(
 
 @router.get("/agents/{agent}/escalations/{id}", **READ)
 async def read_escalation(who: Reader, agent: AgentName, id: EscalationId) -> EscalationShown:
-    """Read what an agent asks people to decide, or what they decided."""
+    """Read a question that an agent asks people to decide, and the decision if there is one."""
     return EscalationShown.model_validate((await _named(who, [await who.app.agents.escalation(agent, id)]))[0])
 
 
@@ -257,7 +258,7 @@ async def read_escalation(who: Reader, agent: AgentName, id: EscalationId) -> Es
 async def resolve_escalation(
     who: Operator, agent: AgentName, id: EscalationId, body: ResolveEscalation, key: Key = None
 ) -> EscalationShown:
-    """Decide a question. The flow that asked goes on; a conflict if it is decided already."""
+    """Decide a question. The flow that asked it continues. A question that is already decided is a conflict (409)."""
 
     async def resolve() -> EscalationShown:
         info = await who.app.agents.resolve(
@@ -301,7 +302,8 @@ async def hand_back(
 async def say_as_person(
     who: Operator, agent: AgentName, user: User, body: SayAsPerson, key: Key = None
 ) -> TurnAccepted:
-    """Say something to a user whose conversation was taken over, or to the flow whose proxy the caller is."""
+    """Say something as a person: to a user whose conversation was taken over, or to a flow for which the caller is the
+    proxy."""
 
     async def say() -> TurnAccepted:
         handle = await who.app.agents.say_as_person(agent, user, body.text, id=body.id)

@@ -73,9 +73,10 @@ async def call_api(
 
 
 async def _named(app: FastAPI, who: Who, name: str) -> str:
-    """Return the name of the API with the given name, or of the API whose definition names it as a path.
+    """Return the name of an API. `name` is this name itself, or the path in the API's definition.
 
-    If there is neither, return the given name; the call itself then raises `NotFound`.
+    Raises `NotFound` for an unknown path that begins with `/`. Any other unknown `name` is returned unchanged; the call
+    itself then raises `NotFound`.
     """
     if name.startswith("/"):
         return await _at(app, who, name)

@@ -1,7 +1,7 @@
 """Read request bodies strictly.
 
-A body that is not JSON, or that a store could not keep, is refused with line and column. Python's own reader would
-accept NaN, numbers of any size and halves of surrogate pairs.
+A body that is not JSON, or that cannot be stored, is refused; the error names line and column. Python's own reader
+would accept NaN, numbers of any size and halves of surrogate pairs.
 """
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ async def export_file(
     after: After = None,
     limit: Limit = 1000,
 ) -> Answer:
-    """Export schedules as a file declares them; all pages together are a file that can be applied."""
+    """Export schedules in the form of a file of schedules. All pages together are a file that can be applied."""
     parts: list[bytes] = []
     size, following = 0, after
     while len(parts) < limit:
@@ -104,7 +104,8 @@ def read_file(
     most: int | None,
     kinds: ActionKinds,
 ) -> ScheduleFile:
-    """Parse the text of a file, or else `schedules`, the content of a file as data. Runs in a worker process.
+    """Parse a file of schedules: its `text`, or, if that is None, its content as data in `schedules`. Runs in a worker
+    process.
 
     Raises `FileError` if there are mistakes, and `OstinatoError` if there are more than `most` schedules.
     """

@@ -206,7 +206,7 @@ async def _first_of(*events: asyncio.Event) -> None:
 
 
 async def _token_is_valid(who: Who) -> bool:
-    """Return whether the token of a stream is still valid. It was checked before when the stream began."""
+    """Return whether the token of a stream is still valid. The token was also checked when the stream began."""
     token, now = who.token, who.app.engine.clock.now()
     return token is None or await who.app.store.read(lambda _: still_good(token.id, now))
 

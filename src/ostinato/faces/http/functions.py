@@ -50,7 +50,7 @@ _LONGEST_WAIT = 20  # seconds; less than clients wait for an answer
 
 @router.post("/functions", status_code=201, **WRITE)
 async def start_function(who: Operator, body: StartFunction, response: Response, key: Key = None) -> FunctionStarted:
-    """Start a function, now or later, with messages in its mailbox if `send` has some."""
+    """Start a function, now or later. The messages in `send` are in its mailbox from the beginning."""
     try:
         handle = await who.app.functions.start(
             body.function, body.input, id=body.id, at=body.at, send=body.send, request_id=key, **body.options()
@@ -89,7 +89,7 @@ async def list_declared_functions(who: Reader, after: AfterNumber = None, limit:
 
 @router.get("/functions/drain", **READ)
 async def drain_functions(who: Reader, after: AfterNumber = None, limit: Limit = 100) -> DrainList:
-    """List the code that runs which are not over began with: what must stay deployed for them."""
+    """List the versions of code with which unfinished runs began: what must stay deployed for these runs."""
     codes, more = page(enumerate(await who.app.functions.drain(), 1), lambda numbered: numbered[0], after, limit)
     return DrainList(items=[DrainShown.model_validate(code) for _, code in codes], next=more)
 
@@ -106,7 +106,7 @@ async def read_function_result(
     id: Id,
     wait: Annotated[float, Query(ge=0, le=_LONGEST_WAIT, description="How many seconds to wait for its end.")] = 0,
 ) -> FunctionOutcome:
-    """Read how a run ended; a conflict while it is not over."""
+    """Read how a run ended. While the run is not over, the answer is a conflict (409)."""
     functions = who.app.functions
     info = await functions.get(id)
     if not info.over and wait:
@@ -149,7 +149,8 @@ async def draw_function(request: Request, who: JourneyReader, id: Id) -> Answer:
 
 @router.post("/functions/{id}/messages", status_code=202, **WRITE)
 async def send_message(who: Operator, id: Id, body: SendMessage, key: Key = None) -> MessageTaken:
-    """Send a message to a run. A run that is over is a conflict; too many messages that it has not received are 429."""
+    """Send a message to a run. The answer is a conflict (409) if the run is over, or 429 if the run has too many
+    messages that it has not received."""
     message_id = body.id or (None if key is None else digest("message", key))
 
     async def send() -> MessageTaken:
@@ -172,7 +173,7 @@ async def cancel_function(
 async def terminate_function(
     who: Operator, id: Id, body: Annotated[Stop, Body(default_factory=Stop)], key: Key = None
 ) -> Stopped:
-    """End a run at once, without telling its code. Repeating the call changes nothing."""
+    """End a run at once, without notifying its code. Repeating the call changes nothing."""
     return Stopped(status=await who.app.functions.terminate(id, body.reason, request_id=key))
 
 

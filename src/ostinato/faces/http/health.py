@@ -31,7 +31,8 @@ async def live() -> Health:
 
 @router.get("/health/ready", responses={503: {"model": Health}}, **ANYONE)
 async def ready(request: Request, response: Response) -> Health:
-    """The store answers and can be written, and the beat is on time."""
+    """The store answers and can be written, and the beat (the loop that fires timers) is on time. Otherwise the status
+    is 503."""
     app: Ostinato = request.app.state.door.app
     try:
         async with asyncio.timeout(_SECONDS):

@@ -46,7 +46,7 @@ async def answer_once(
 def change_id(verb: str, key: str | None) -> str | None:
     """Return the request id of the change that `answer_once` makes under a key, or None without a key.
 
-    The change stores this id in its own transaction. So it is made only once, even if the process ends before the
-    answer is stored.
+    The change stores this id in its own transaction. So the change is made only once, even if the process ends before
+    `answer_once` stores the answer.
     """
     return None if key is None else digest(verb, key)

@@ -79,7 +79,8 @@ class _Response:
 
 
 class Direct:
-    """Calls of the API on an open app. They need no token, because the user of the store makes them."""
+    """Makes calls of the API on an open app. The calls need no token, because the caller can access the store
+    anyway."""
 
     def __init__(self, app: Ostinato, namespace: str | None) -> None:
         state = SimpleNamespace(door=Door(app, open_on_loopback=True), proxies=Proxies(), inside=True)

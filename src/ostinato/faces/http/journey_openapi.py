@@ -182,7 +182,7 @@ def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any])
 
 
 def _relocate(value: Any, name: str) -> Any:
-    """Return a schema whose references to itself fit its new place, `components/schemas` under a name."""
+    """Return a schema with its references to itself adapted to its new place, `#/components/schemas/` and the name."""
     if isinstance(value, Mapping):
         return {
             key: f"#/components/schemas/{name}{part[1:]}"

@@ -1,4 +1,4 @@
-"""Journeys over HTTP: start, read, answer and cancel them. Whoever knows an id still needs permission."""
+"""Journeys over HTTP: start, read, answer and cancel them. A caller who knows a journey's id still needs permission."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ async def start_journey(
     prefer: Prefer = None,
     key: Key = None,
 ) -> Answer:
-    """Start a journey. The answer is its outcome, or its status when it waits for something. If that takes too long, or
-    if the journey starts in async mode, the answer is the URL of its status."""
+    """Start a journey. The answer is its outcome if it ends, or its status if it waits for something. If neither
+    happens in time, or if the journey starts in async mode, the answer is the URL of its status."""
     wait, at_once = _preferred(prefer)
     journeys = who.app.journeys
     seen = inbound(request, journeys.settings)
@@ -176,7 +176,7 @@ async def read_journey(request: Request, who: JourneyReader, id: Id) -> Answer:
 
 @router.get("/journeys/{id}/result", response_model=JourneyOutcomeShown, **READ_ONE)
 async def read_result(request: Request, who: JourneyReader, id: Id) -> Answer:
-    """Read the outcome of a journey; a conflict while it is running."""
+    """Read the outcome of a journey. While the journey is running, the answer is a conflict (409)."""
     seen = inbound(request, who.app.journeys.settings)
     return json_answer(outcome_form(request, await who.app.journeys.result(id, request=seen, guarded=True)))
 
@@ -232,7 +232,8 @@ async def submit_step(
     key: Key = None,
 ) -> Answer:
     """Submit the input that a journey waits for. The journey continues until it waits again or ends; the answer is its
-    status then. Under one key the input is applied once, and a repetition gets the same answer."""
+    status at that time. The input is applied once for each key, and a repeated call with the same key gets the same
+    answer."""
     wait, _ = _preferred(prefer)
     journeys = who.app.journeys
     seen = inbound(request, journeys.settings)

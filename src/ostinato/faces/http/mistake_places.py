@@ -1,7 +1,7 @@
 """Find the place of a mistake in the body of a schedule.
 
 This is for mistakes that are found after the form of the body was checked: in a spec, in an action, or in an input that
-the job refuses. The checks are those of a file of schedules, so both name the same places.
+the job refuses. The checks are the same as for a file of schedules, so both report the same places.
 """
 
 from __future__ import annotations

@@ -23,8 +23,8 @@ class Proxies:
     def client_of(self, peer: str | None, forwarded: Sequence[str]) -> str:
         """Return the address of the client, or "?" if it is unknown.
 
-        If the peer is a listed proxy, it is the last address in the `X-Forwarded-For` headers that is not a listed
-        proxy. The client itself may have written the addresses before that one.
+        If the peer is a listed proxy, the client is the last address in the `X-Forwarded-For` headers that is not a
+        listed proxy. Earlier addresses are not trusted, because the client itself may have written them.
         """
         if not self._networks or not self._lists(peer):
             return peer or UNKNOWN

@@ -30,7 +30,7 @@ def seen_by(request: Request, who: Who) -> Inbound:
 
 
 async def visible_runs(request: Request, who: Who, runs: Sequence[RunInfo]) -> list[RunInfo]:
-    """Return the runs that the caller may see: neither hidden journeys nor deliveries of events about them."""
+    """Return the runs that the caller may see. Hidden journeys, and deliveries of events about them, are left out."""
     about = [journeys_of_run(run.id, run.kind, run.name, run.input) for run in runs]
     names = {id: name for run_names in about for id, name in run_names.items()}
     if not names:

@@ -83,7 +83,7 @@ class Router:
     def include(self, *routers: Router) -> None:
         """Add the calls of other routers after those of this one.
 
-        A way has one router for each first word of a path.
+        An extension (`Way`) has one router for each first segment of its paths.
         """
         for router in routers:
             self.calls += router.calls

@@ -151,7 +151,7 @@ async def list_jobs(who: Reader, after: After = None, limit: Limit = 100) -> Job
 async def start_job(
     who: Operator, name: Job, body: Annotated[Start, Body(default_factory=Start)], response: Response, key: Key = None
 ) -> Started:
-    """Start a run, now or later. A run of a job that no node knows waits until a node knows it."""
+    """Start a run, now or later. If no node knows the job, the run waits until one does."""
     note = await note_unknown_job(who.app, name)
     with naming_input_places(body.input):
         handle = await who.app.start(name, body.input, id=body.id, at=body.at, request_id=key, **body.options())

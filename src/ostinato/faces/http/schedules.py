@@ -81,7 +81,7 @@ async def list_schedules(
 
 @router.post("/schedules", status_code=201, **WRITE)
 async def create_schedule(who: Operator, body: NewSchedule, response: Response, key: Key = None) -> ChangedShown:
-    """Create a schedule. A name that is taken is a conflict; use PUT to create or change."""
+    """Create a schedule. A name that is already in use is a conflict (409); use PUT to create or change a schedule."""
     note = await note_action(who.app, body.action)
     fields = body.fields()
     async with naming_places(who.app, body.name, fields):

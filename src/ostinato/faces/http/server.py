@@ -1,4 +1,4 @@
-"""The API as one ASGI application, and a server that runs it beside the engine."""
+"""The API as one ASGI application, and a server that runs it together with the engine."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def api(
     """Return the ASGI application for an open app.
 
     `entry` is a `Door` that is shared with another interface. `inside` means that only this process calls the
-    application, for the user of the store, who may see errors of the store.
+    application. The caller is then the user of the store, and may see errors of the store.
     """
     where = listening or Listening()
     application = FastAPI(
@@ -134,7 +134,7 @@ def api(
 
 
 def routers_of(ways: Ways) -> tuple[Router, ...]:
-    """Return the routers of an application: Ostinato's own, and those of the ways."""
+    """Return the routers of an application: Ostinato's own, and those of the extensions (`Way`)."""
     return *_WORK, *map(load, ways.routers.values()), *_OPERATION
 
 
@@ -200,8 +200,8 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start as uvicorn does, but limit the time for a client's TLS handshake.
 
-        Before that, build what the first request would build. This runs in a thread, because the engine is already
-        running.
+        Before that, build the parameters of all routes, so that the first request need not build them. This runs in a
+        thread, because the engine is already running.
         """
         config, loop = self.config, asyncio.get_running_loop()
         await asyncio.to_thread(build_routes, self._application)

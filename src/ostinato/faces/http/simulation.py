@@ -20,7 +20,7 @@ READ = declared(Role.READER)
 
 @router.post("/simulate", response_model=SimulationShown, **READ)
 async def simulate(who: Reader, body: Simulate) -> Answer:
-    """Simulate a schedule or a draft with the engine's own decisions. Nothing is changed."""
+    """Simulate a schedule or a draft. The simulation makes the same decisions as the engine, and changes nothing."""
     return Answer(await _simulate(who, body, as_json), media_type="application/json")
 
 

@@ -1,6 +1,6 @@
-"""Write notes for answers about jobs that no node knows: the change is made, but may be a mistake.
+"""Write notes for answers: a change was made, but it names a job that no node knows, which may be a mistake.
 
-Call these functions before the change, because an error after the change would hide that it was made.
+Call these functions before the change. If one failed after it, the error would hide that the change was made.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ async def note_unknown_job(app: Ostinato, job: str) -> str | None:
 
 
 async def note_action(app: Ostinato, action: str | dict[str, Any] | None) -> str | None:
-    """Return the note for the job that an action starts. Return None if the job is known or there is none."""
+    """Return the note for an action's job. Return None if a node knows the job, or if the action starts no job."""
     job = action.get("job") if isinstance(action, dict) else action
     return await note_unknown_job(app, job) if isinstance(job, str) else None
 
 
 async def note_schedule(app: Ostinato, name: str) -> str | None:
-    """Return the note for the job of a schedule. Return None if the job is known or there is no such schedule."""
+    """Return the note for a schedule's job. Return None if a node knows the job, or if there is no schedule or job."""
     try:
         info = await app.schedules.get(name, recent=0)
     except NotFound:

@@ -56,7 +56,7 @@ async def read_webhook(who: Reader, id: Id) -> WebhookShown:
 
 @router.patch("/webhooks/{id}", **WRITE)
 async def update_webhook(who: Operator, id: Id, body: WebhookChange, key: Key = None) -> WebhookShown:
-    """Change the given fields, also for waiting deliveries."""
+    """Change the fields that are sent. Waiting deliveries use the new values, too."""
     done = await who.app.webhooks.update(
         id, url=body.url, patterns=body.patterns, secret=body.secret, notes=body.notes, request_id=key
     )
@@ -81,13 +81,13 @@ async def disable_webhook(
 async def enable_webhook(
     who: Operator, id: Id, body: Annotated[Enable, Body(default_factory=Enable)], key: Key = None
 ) -> WebhookShown:
-    """Enable a webhook again: from the first event that could not be delivered, or from the one after `after`."""
+    """Enable a webhook again. It gets events from the first undelivered one on, or from the one after `after` on."""
     return WebhookShown.model_validate(await who.app.webhooks.enable(id, after=body.after, request_id=key))
 
 
 @router.post("/webhooks/{id}/replay", **WRITE)
 async def replay_webhook(who: Operator, id: Id, body: Replay, key: Key = None) -> WebhookShown:
-    """Send all events after a given one again, as far as events are kept."""
+    """Send all events after the event `after` again, as far as they are still stored."""
     return WebhookShown.model_validate(await who.app.webhooks.replay(id, body.after, request_id=key))
 
 

@@ -75,7 +75,7 @@ async def draw_workflow(who: Reader, name: Name) -> Answer:
 async def list_handler_runs(
     who: Reader, name: Name, handler: Handler = None, before: Before = None, limit: Limit = 100
 ) -> Answer:
-    """List the attempts of its handlers, the newest first."""
+    """List the attempts of a workflow's handlers, the newest first."""
 
     async def fetch(before: str | None, limit: int) -> Sequence[HandlerRunInfo]:
         return await who.app.workflows.runs(name, handler=handler, before=before, limit=limit)
@@ -158,13 +158,13 @@ async def stop_workflow(who: Operator, name: Name, body: Empty, key: Key = None)
 
 @router.post("/workflows/{name}/run-now", **WRITE)
 async def run_workflow_now(who: Operator, name: Name, body: Empty, key: Key = None) -> WorkflowGlance:
-    """Run all its producers now; a conflict while a run is under way or something blocks it."""
+    """Run all producers of a workflow now. It is a conflict if a run is under way or something blocks the workflow."""
     return WorkflowGlance.model_validate(await who.app.workflows.run_now(name, request_id=key))
 
 
 @router.post("/workflows/{name}/resolve", **WRITE)
 async def resolve_workflow(who: Operator, name: Name, body: Resolve, key: Key = None) -> WorkflowGlance:
-    """Resolve the problem that blocks a workflow, by one of its `choices`."""
+    """Resolve the problem that blocks a workflow, by one of the workflow's `choices`."""
     info = await who.app.workflows.resolve(name, body.choice, run_id=body.run_id, request_id=key)
     return WorkflowGlance.model_validate(info)
 
@@ -178,5 +178,5 @@ async def skip_workflow_event(who: Operator, name: Name, body: SkipEvent, key: K
 
 @router.post("/workflows/{name}/inputs/{id}/skip", **WRITE)
 async def skip_workflow_input(who: Operator, name: Name, id: Id, body: Empty, key: Key = None) -> WorkflowGlance:
-    """Skip an input: all its events, also those that come later."""
+    """Skip an input: skip all its events, including those that arrive later."""
     return WorkflowGlance.model_validate(await who.app.workflows.skip_input(name, id, request_id=key))

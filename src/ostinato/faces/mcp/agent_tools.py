@@ -188,8 +188,8 @@ class AgentToolsServer:
 def agent_tools_server(app: Ostinato, agent: str, *, token: str | None = None) -> AgentToolsServer:
     """Return the MCP server of an agent's tools. The app must be open.
 
-    `token` is for a server over standard input and output, because there no request brings a token. Raises `NotFound`
-    if the app does not have the agent.
+    `token` is the session token for a server over standard input and output, where requests carry no token. Raises
+    `NotFound` if the app does not have the agent.
     """
     code = app.agents.codes.get(agent)
     if code is None:

@@ -91,7 +91,7 @@ class Nothing(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class OperatorTool:
-    """A tool: the model of its arguments, the least role that it needs, and the function that makes its call."""
+    """A tool: the model of its arguments, the lowest role that may use it, and the function that calls the API."""
 
     name: str
     description: str
@@ -160,7 +160,8 @@ async def _show_run(client: Client, arguments: OneRun) -> Json:
 async def _logs(client: Client, arguments: Logs) -> Json:
     """Return the newest lines of a log as `{"items": […]}`.
 
-    The log is read from its beginning, at most `_PAGES` pages. If it has more pages, the result has `incomplete`.
+    The log is read from its beginning, at most `_PAGES` pages. If the log has more pages, the result has the last lines
+    of the pages that were read, and `incomplete` is true.
     """
     lines: list[Json] = []
     after: Any = None
@@ -221,8 +222,8 @@ TOOLS = {
 class Caller:
     """A caller of the tools.
 
-    `connect` opens a client that acts for the caller. `most` is the highest role that the caller may use; with None,
-    only the token limits the caller.
+    `connect` opens a client that acts for the caller. `most` is the highest role that the caller may use. If `most` is
+    None, only the role of the caller's token counts.
     """
 
     connect: Callable[[], AbstractAsyncContextManager[Client]]

@@ -20,7 +20,7 @@ A = TypeVar("A", bound=BaseModel)
 
 
 class WrongArguments(OstinatoError):
-    """Raised for arguments that a tool does not accept. `unknown` are the names of arguments that it does not have."""
+    """Raised for arguments that a tool does not accept. `unknown` are the names that are not arguments of the tool."""
 
     def __init__(self, mistakes: list[Mistake], unknown: list[str]) -> None:
         super().__init__("; ".join(map(str, mistakes)))
@@ -28,7 +28,7 @@ class WrongArguments(OstinatoError):
 
 
 def read_arguments(model: type[A], arguments: Mapping[str, Any] | None) -> A:
-    """Return the checked arguments. Raises `WrongArguments`, whose message names each wrong or unknown argument."""
+    """Return the checked arguments. Raises `WrongArguments` if some are wrong or unknown; the message names each."""
     try:
         return model.model_validate(dict(arguments or {}))
     except ValidationError as problem:

@@ -34,11 +34,12 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 
 def http_app(server: Server[Any], check: Check, *, host: str = "127.0.0.1", hosts: Sequence[str] = ()) -> ASGIApp:
-    """Return the ASGI application that serves an MCP server at `/mcp`. It needs ASGI lifespan events.
+    """Return the ASGI application that serves an MCP server at `/mcp`. The application needs ASGI lifespan events.
 
-    `check` is awaited with the token and the address of every caller, and raises `Refused` to refuse the caller. On
-    loopback, only requests to a loopback name or to one of `hosts` are answered, so that pages of other sites cannot
-    reach the server.
+    `check` is awaited with the token and the address of every caller, and raises `Refused` to refuse the caller. If
+    `host` is a loopback address, only requests to a loopback name or to one of `hosts` are answered, so that web pages
+    of other sites cannot reach the server. For any other `host`, only requests to `hosts` are answered, or all requests
+    if `hosts` is empty.
     """
     names = [*hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ())]
     security = TransportSecuritySettings(
@@ -100,7 +101,7 @@ def read_address(text: str) -> tuple[str, int]:
 async def serve_http(
     application: ASGIApp, host: str, port: int, stop: asyncio.Event, listening: Callable[[str], None]
 ) -> None:
-    """Serve until `stop` is set, and then finish the requests in progress. `listening` is called with the URL."""
+    """Serve until `stop` is set, and then finish the requests in progress. `listening` gets the URL after the start."""
     config = uvicorn.Config(
         application,
         host=host,
@@ -130,7 +131,7 @@ async def serve_http(
 
 
 class _Server(uvicorn.Server):
-    """A uvicorn server that leaves signals to its caller."""
+    """A uvicorn server that installs no signal handlers, because its caller handles signals."""
 
     def install_signal_handlers(self) -> None:
         pass

@@ -48,7 +48,7 @@ def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, st
     """Read a `NewWorkflowExecutionInfo`, or a `StartWorkflowExecutionRequest`, which has the same fields.
 
     `workflow_type` is the job or function that the message starts. `types` is a dict from search attribute to its type.
-    Raises `Wrong` for an invalid field; its message names the field below `place`.
+    Raises `Wrong` for an invalid field; the error names the field as `<place>.<field>`.
     """
 
     def at(name: str) -> str:
@@ -83,8 +83,8 @@ def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, st
 def _options_of_function(options: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Return the options for a function.
 
-    A function has only one attempt. So both timeouts mean the same, and the shorter one applies. Raises `Wrong` if more
-    attempts are asked for.
+    A function as a whole has only one attempt. So the execution timeout and the run timeout mean the same, and the
+    shorter one becomes the deadline. Raises `Wrong` if the options ask for more attempts.
     """
     if options.get("retry", {}).get("attempts", 1) != 1:
         raise Wrong(place, "a function is not tried again as a whole; give its steps a retry: @step(retry=3)")
@@ -138,7 +138,7 @@ def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
 def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
     """Write the action of a schedule for which there is no stored message.
 
-    This is a schedule that no Temporal client has created, or that was changed by another interface since.
+    There is none if no Temporal client created the schedule, or if another interface has changed the action since.
     """
     input, options = action.input if action.kind == JOB else action.input.get(INPUT), action.options
     message = NewWorkflowExecutionInfo(

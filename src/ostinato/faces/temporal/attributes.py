@@ -97,7 +97,7 @@ def read_attributes(message: SearchAttributes, types: Mapping[str, str], field: 
     """Return a dict of the values of search attributes. Values that are null are left out.
 
     `types` is a dict from registered attribute to type. Raises `Wrong` if an attribute is not registered or its value
-    has another type; its message names the attribute below `field`.
+    has another type; the error names the attribute as `<field>.<attribute>`.
     """
     values: dict[str, Any] = {}
     for name, payload in message.indexed_fields.items():
@@ -144,8 +144,8 @@ def write_attributes(values: Mapping[str, Any], types: Mapping[str, str]) -> Sea
 def attribute_value(values: Mapping[str, Any], name: str, types: Mapping[str, str]) -> Any:
     """Return the value of an attribute in the form that a query compares. A time is in microseconds.
 
-    Return None if the value does not have the type that is registered now. Then it was set under another type, or
-    through another interface.
+    Return None if there is no value, or if the value does not have the type that is registered now. Such a value was
+    set while another type was registered, or through another interface.
     """
     kind = types[name]
     value = _single(values.get(name), kind)

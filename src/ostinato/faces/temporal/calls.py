@@ -32,7 +32,7 @@ _LONGEST_ID = 1000  # bytes of an id or a request id
 class Wire:
     """The objects that the gRPC services share.
 
-    `closing` is set when the server begins to stop. Calls that wait then return.
+    `closing` is set when the server begins to stop. Waiting calls then return at once.
     """
 
     def __init__(self, door: Door) -> None:
@@ -40,7 +40,7 @@ class Wire:
         self.closing = asyncio.Event()
 
     async def admit(self, context: Any, role: Role, namespace: str | None) -> Who:
-        """Return the caller, if it has the role that the call needs. Raises `Refused` if not.
+        """Authenticate the caller and return it. Raises `Refused` if the token is not valid or does not have the role.
 
         Raises `NoNamespace` if there is no such namespace, or if the caller may not see it.
         """
@@ -108,7 +108,7 @@ class Call:
         return await self.app.journeys.hidden(run_ids, Request(headers, peer=_host(self.context.peer())), names)
 
     async def each(self, items: Iterable[T]) -> list[T]:
-        """Compute the items, and return them as a list. In pauses between the items, calls of other callers proceed."""
+        """Compute the items, and return them as a list. It pauses between items, so that other calls can proceed."""
         return await self.app.computing.each(self.who.namespace, items)
 
     def limit_wait(self, longest: float) -> float:
@@ -131,9 +131,9 @@ Method = Callable[[Any, Any, Call], Awaitable[Any]]
 
 
 def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any, Any, Any], Awaitable[Any]]]:
-    """Turn a method `(self, request, call)` into a servicer's `(self, request, context)`, for callers with a role.
+    """Return a decorator that turns a method `(self, request, call)` into a servicer's `(self, request, context)`.
 
-    With `within=False`, the namespace that the request names is ignored.
+    Callers need the given role. With `within=False`, the namespace that the request names is ignored.
     """
 
     def wrap(method: Method) -> Callable[[Any, Any, Any], Awaitable[Any]]:

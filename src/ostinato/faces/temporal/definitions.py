@@ -121,9 +121,9 @@ class Definition:
         return fields
 
     def _starts_the_same(self, action: model.Action) -> bool:
-        """Return whether the message describes this stored action, which is neither a job nor a function.
+        """Return whether the message describes the stored action. Return False if that action is a job or a function.
 
-        A client that reads such a schedule and sends it back must not change its action.
+        A client that reads a schedule with another kind of action and sends it back must not change the action.
         """
         if action.kind in (JOB, FUNCTION):
             return False
@@ -206,12 +206,12 @@ def _read_window(policies: SchedulePolicies) -> Micros:
 
 
 def _window(catchup: CatchUp) -> Micros:
-    """Return how late a due time may be and still run. It is the only part of a catch-up policy that Temporal has."""
+    """Return the catch-up window: how late a run may start. Temporal knows no other part of a catch-up policy."""
     return LEAST if catchup.mode == "skip" else YEAR if catchup.window is None else catchup.window
 
 
 def read_patch(message: SchedulePatch, place: str) -> Patch:
-    """Read a patch. Raises `Wrong` for an invalid field; its message names the field below `place`."""
+    """Read a patch. Raises `Wrong` for an invalid field; the error names the field as `<place>.<field>`."""
     triggers: tuple[Overlap | None, ...] = ()
     if message.HasField("trigger_immediately"):
         field = f"{place}.trigger_immediately.overlap_policy"
@@ -277,7 +277,7 @@ def _write_action(wire_schedule: WireSchedule, types: Mapping[str, str]) -> NewW
 
 
 def write_about(wire_schedule: WireSchedule, types: Mapping[str, str]) -> tuple[Memo | None, SearchAttributes | None]:
-    """Write a schedule's memo and search attributes. Each is None if there is none.
+    """Write a schedule's memo and its search attributes. Either is None if the schedule has none.
 
     If the stored form still describes the schedule, its memo and attributes are returned as the client sent them.
     """
@@ -317,7 +317,7 @@ def write_info(wire_schedule: WireSchedule, now: Micros) -> ScheduleInfo:
 
 
 def future(schedule: model.Schedule, now: Micros) -> list[Micros]:
-    """Return the next times of a schedule. For a paused schedule, these are the times at which it would run."""
+    """Return the next times of a schedule, or [] if it has ended or is parked. The pause of a schedule is ignored."""
     if schedule.state is not State.RUNNING:
         return []
     return [one.actual for one in upcoming(schedule, now)]
@@ -363,7 +363,7 @@ def write_entry(wire_schedule: WireSchedule, types: Mapping[str, str], now: Micr
 
 
 def scheduled_by(run: Run) -> dict[str, Any]:
-    """Return a dict of the system attributes that name the schedule which started a run. It is empty if none did."""
+    """Return a dict of the system attributes that name a run's schedule. Return {} if no schedule started the run."""
     detail = read_detail(run.detail)
     if not detail.get("schedule"):
         return {}

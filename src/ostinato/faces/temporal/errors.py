@@ -56,7 +56,7 @@ class NoNamespace(NotFound):
 
 
 class AlreadyStarted(Conflict):
-    """Raised if an execution has this workflow id, and the id policies of the start do not allow another one."""
+    """Raised if an execution already has the workflow id, and the policies of the request do not allow another one."""
 
     def __init__(self, words: str, run_id: str, request_id: str = "") -> None:
         super().__init__(words)

@@ -1,7 +1,7 @@
 """Workflow executions: find, start and stop runs by the ids that Temporal clients use.
 
 An execution is a chain of attempts: a run with its retries. If no Temporal client started the run, its workflow id is
-the id that it was started with, or else its own id.
+the id that the caller chose at the start, or else the run's own id.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Execution:
 def is_execution(run: Run) -> bool:
     """Return whether Temporal would have an execution for a run.
 
-    It would have none if the run never started, or if it waits for earlier runs of its schedule.
+    Temporal has none for a run that was skipped or missed, or that waits for earlier runs of its schedule.
     """
     waits = run.status is Status.BUFFERED and run.hold == "overlap"
     return run.status not in (Status.SKIPPED, Status.MISSED) and not waits
@@ -135,10 +135,10 @@ async def read_execution(app: Ostinato, workflow_id: str, run_id: str = "") -> E
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """A start of an execution under a workflow id.
+    """A request to start an execution under a workflow id.
 
-    It is carried out once for each `request_id`; `summary` identifies its arguments. `reuse` and `conflict` are
-    Temporal's policies for a workflow id that was used before. `form` is the packed message.
+    The request is carried out once for each `request_id`; `summary` identifies its arguments. `reuse` and `conflict`
+    are Temporal's policies for a workflow id that was used before. `form` is the packed message.
     """
 
     workflow_id: str
@@ -154,9 +154,9 @@ async def start_by_id(
 ) -> tuple[str, bool]:
     """Start an execution in one transaction. Return its run id, and whether it is new.
 
-    It is not new if the policies choose an execution that is already running. A `message` is sent to the function that
-    is started, or to the running one. Raises `AlreadyStarted` if the policies refuse the start. Raises `Conflict` if
-    the running execution cannot receive the message.
+    If the policies choose an execution that is already running, that one is returned instead, and it is not new. A
+    `message` is sent to the returned execution. Raises `AlreadyStarted` if the policies refuse the start. Raises
+    `Conflict` if the running execution cannot receive the message.
     """
     now = app.engine.clock.now()
     stopped: list[Run] = []
@@ -270,7 +270,7 @@ async def stop_by_id(
     *,
     details: str | None = None,
 ) -> None:
-    """Cancel or terminate an execution, once for each request id. Raises `NotFound` if there is none or it has ended.
+    """Cancel or terminate an execution, once for each request id. Raises `NotFound` if it does not exist or has ended.
 
     The execution is looked up in the transaction that stops it, so that no other execution can take its id in between.
     `details` are stored with a terminated execution.

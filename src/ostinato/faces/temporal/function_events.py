@@ -33,9 +33,10 @@ _ENDS = {  # from the status of a child to the name of its end event
 
 @dataclass(slots=True)
 class _Event:
-    """An event that has no event id yet. `refers` is a dict from a field of its attributes to another event.
+    """An event that has no event id yet.
 
-    These fields get the event id of that other event.
+    `refers` is a dict from the name of a field of `attributes` to another event. The field gets the event id of that
+    event.
     """
 
     at: Micros
@@ -155,7 +156,7 @@ def _child_start(step: StepRecord, history: FunctionHistory) -> list[_Event]:
 
 
 def _child_end(step: StepRecord, history: FunctionHistory, children: dict[str, tuple[_Event, _Event]]) -> list[_Event]:
-    """Return the event of the end of a child, or [] if the function has not received it."""
+    """Return the end event of a child, in a list. Return [] if the function has not received the child's outcome."""
     if step.finished is None or step.status not in (StepStatus.DONE, StepStatus.FAILED):
         return []
     problem = (_value(step.error) or {}) if step.status is StepStatus.FAILED else {}

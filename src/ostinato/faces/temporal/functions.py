@@ -35,15 +35,15 @@ _REJECT = QueryRejectCondition
 
 
 def message_id(request_id: str | None) -> str | None:
-    """Return the id of the message that a request sends, so that the run receives it once.
+    """Return the id of the message for a request id, so that repeated requests send the message once.
 
-    Return None if the request has no request id.
+    A long request id is replaced by its digest. Return None if the request has no request id.
     """
     return digest(request_id) if request_id is not None and len(request_id) > _LONGEST_ID else request_id
 
 
 def make_message(app: Ostinato, name: str, arguments: Payloads, request_id: str | None, field: str) -> Message:
-    """Make the message of a signal. The run that gets it is set later.
+    """Make the message of a signal, still without the id of the run that receives it.
 
     Raises `Wrong` if the arguments are not JSON, or too large.
     """
@@ -59,7 +59,7 @@ def make_message(app: Ostinato, name: str, arguments: Payloads, request_id: str 
 class FunctionHistory:
     """The stored history of a function's run.
 
-    `function` is None until the run has begun. `workflow_ids` is a dict from run id to workflow id of its children.
+    `function` is None until the run has begun. `workflow_ids` is a dict from a child's run id to its workflow id.
     """
 
     function: FunctionRecord | None
@@ -103,7 +103,7 @@ async def read_function_history(app: Ostinato, execution: Execution) -> Function
 
 
 def is_rejected(execution: Execution, condition: int) -> bool:
-    """Return whether a query is to be rejected because of the execution's status, as the caller's `condition` demands.
+    """Return whether the caller's `condition` rejects a query because of the execution's status.
 
     Raises `Wrong` for an unknown condition.
     """
@@ -116,7 +116,7 @@ def is_rejected(execution: Execution, condition: int) -> bool:
 
 
 def answer_query(execution: Execution, function: FunctionRecord | None, query: str) -> Any:
-    """Return the answer to a query. Raises `QueryFailed`, which lists the known query types, for an unknown type."""
+    """Return the answer to a query. Raises `QueryFailed` for an unknown query type; the error lists the known types."""
     state = None if function is None or function.state is None else orjson.loads(function.state)
     if query == STATE:
         return state

@@ -163,7 +163,7 @@ def _write_start(execution: Execution, types: Mapping[str, str]) -> HistoryEvent
 
 
 def _input(execution: Execution) -> Payloads:
-    """Return the arguments of the execution, as the client sent them if they still equal the input of the run."""
+    """Return the arguments as the client sent them. If the run's input differs from them, write the input instead."""
     values = None if execution.first.input is None else orjson.loads(execution.first.input)
     if execution.form is not None and same_arguments(execution.form.input, values):
         return execution.form.input

@@ -39,7 +39,7 @@ from ostinato.store.contract import Operation, sql
 
 @contextmanager
 def cluster_errors(address: str) -> Iterator[None]:
-    """Raise errors of the cluster in this block as `OstinatoError`."""
+    """Turn errors of the cluster inside the block into `OstinatoError`."""
     try:
         yield
     except RPCError as problem:
@@ -54,7 +54,7 @@ _PAGE = 100
 class Step:
     """What a plan does with one schedule: `verb` is `create`, `update`, `unchanged` or `refuse`.
 
-    `words` describe the change, or give the reason of a refusal. `do` carries it out.
+    `words` describe the change, or give the reason of a refusal. `do` makes the change, or is None if there is none.
     """
 
     name: str
@@ -86,7 +86,7 @@ class Plan:
         return any(step.do is not None for step in self.steps)
 
     def count(self, *, done: bool) -> str:
-        """Return the numbers of steps as text, such as `2 to create, 1 unchanged`."""
+        """Return the numbers of steps as text, such as `2 to create` or, with `done`, `2 created`."""
         counts = Counter(step.verb for step in self.steps)
         words = {"create": "to create", "update": "to update", "unchanged": "unchanged", "refuse": "cannot be moved"}
         if done:

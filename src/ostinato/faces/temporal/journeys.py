@@ -29,8 +29,8 @@ from ostinato.schedules.model import Action
 async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> Run | None:
     """Check the start of a journey and make its run, due at `at` or now, without storing it.
 
-    Return None if there is no such journey. Raises `Wrong` if the name is that of an API, or if there are several
-    arguments.
+    Return None if there is no such journey, or if a job has this name. Raises `Wrong` if the name is that of an API, or
+    if there are several arguments.
     """
     if app.engine.find_job(start.name) is not None:
         return None
@@ -63,7 +63,7 @@ async def send_signal(call: Call, run: Run, request: Any) -> None:
 
 
 async def with_output(app: Ostinato, run: Run) -> Run:
-    """Return the run with the journey's output as its result, if it is a journey that has succeeded.
+    """Return the run of a journey that has succeeded, with the journey's output as its result.
 
     Return any other run unchanged.
     """

@@ -102,9 +102,9 @@ def values_of(execution: Execution, types: Mapping[str, str]) -> Callable[[str],
 
 
 def _started_with(execution: Execution, name: str) -> dict[str, Any]:
-    """Return a search attribute that an execution was started with, as `{name: value}`, or {} if it has none.
+    """Return `{name: value}` for a search attribute that an execution was started with. Return {} if it was not set.
 
-    The value is JSON, because the start has checked it.
+    The value is JSON, because it was checked at the start of the execution.
     """
     form = execution.form
     if form is None or name not in form.search_attributes.indexed_fields:

@@ -35,7 +35,10 @@ class OperatorCalls(Calls):
 
     @call(Role.ADMIN)
     async def AddSearchAttributes(self, request: Any, call: Call) -> AddSearchAttributesResponse:
-        """Register attributes. An attribute that is registered with the same type is not changed."""
+        """Register attributes. An attribute that already has the same type is not changed.
+
+        Raises `Conflict` if an attribute is registered with another type.
+        """
         if not request.search_attributes:
             raise Wrong("search_attributes", "are missing")
         types: dict[str, str] = {}
@@ -67,7 +70,7 @@ class OperatorCalls(Calls):
 
     @call(Role.ADMIN)
     async def RemoveSearchAttributes(self, request: Any, call: Call) -> RemoveSearchAttributesResponse:
-        """Remove attributes. Schedules and runs keep their values, but queries cannot use them any more."""
+        """Remove attributes. Schedules and runs keep the values, but queries can no longer use the attributes."""
         app, now = call.app, call.app.engine.clock.now()
         names = sorted(set(request.search_attributes))
 

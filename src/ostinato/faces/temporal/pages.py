@@ -23,7 +23,7 @@ class Page:
         return self._check(cursor.encode()) + cursor.encode()
 
     def read(self, token: bytes) -> str:
-        """Return the cursor in a token, or "" for the first page. Raises `Wrong` if the token is not of this call."""
+        """Return the cursor in a token, or "" for the first page. Raises `Wrong` if the token is of another list."""
         check, cursor = token[:_CHECK], token[_CHECK:]
         if token and check != self._check(cursor):
             raise Wrong("next_page_token", "is not one that was given out here")

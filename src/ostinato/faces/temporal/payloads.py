@@ -71,9 +71,10 @@ def values_of(payloads: Payloads, field: str) -> Any:
 
 
 def payloads_for(input: Mapping[str, Any] | None) -> Payloads:
-    """Write an input that no Temporal client sent. It becomes one argument, an object.
+    """Write the input of a run as payloads, if no payloads of a client are stored.
 
-    An input by position becomes one argument for each position.
+    An input by position becomes one argument for each position. Any other input becomes one argument, an object. An
+    empty input has no arguments.
     """
     if not input:
         return Payloads()
@@ -92,9 +93,9 @@ def same_arguments(payloads: Payloads, input: Mapping[str, Any] | None) -> bool:
 
 
 def memo_of(memo: Memo, field: str) -> dict[str, Any] | None:
-    """Return a dict of the fields of a memo that are JSON, or None if there are none.
+    """Return a dict of those fields of a memo that are JSON, or None if there are none.
 
-    The other fields are kept only in the stored form.
+    The other fields are stored only in the form.
     """
     values: dict[str, Any] = {}
     for name, payload in memo.fields.items():

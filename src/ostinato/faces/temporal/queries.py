@@ -50,8 +50,8 @@ class QueryError(OstinatoError):
 class Query:
     """A compiled query.
 
-    `names` are the attributes that it uses. `exactly` is a dict from an attribute to the only value that it may have.
-    `group` is the attribute by which counts are grouped.
+    `names` are the attributes that the query uses. `exactly` is a dict from attribute to value; objects whose attribute
+    has another value do not match. `group` is the attribute by which counts are grouped.
     """
 
     test: Test
@@ -252,7 +252,7 @@ class _Reader:
 
 
 def _as(kind: str, value: Any, name: str) -> Any:
-    """Return a value of a query, converted to the type of the attribute. Raises `QueryError` if it has another type."""
+    """Return a query's value, converted to the attribute's type. Raises `QueryError` if the value has another type."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     match kind:
         case "Keyword" | "Text" | "KeywordList" if isinstance(value, str):
@@ -278,7 +278,7 @@ def _as(kind: str, value: Any, name: str) -> Any:
 def _equal(kind: str, operand: Any) -> Callable[[Any], bool]:
     """Return a function that tests whether a value equals the operand.
 
-    A list equals the operand if it contains the operand. A text equals the operand if it contains all its words.
+    A list equals the operand if the list contains it. A text equals the operand if the text contains all of its words.
     """
     if kind == "KeywordList":
         return lambda value: operand in _list(value)

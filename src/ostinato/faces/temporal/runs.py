@@ -105,7 +105,7 @@ class RunCalls(Calls):
     async def SignalWithStartWorkflowExecution(
         self, request: Any, call: Call
     ) -> SignalWithStartWorkflowExecutionResponse:
-        """Signal the function that runs under a workflow id, or start one that gets the signal at its beginning."""
+        """Send a signal to the function with the workflow id, or start a function with the signal in its mailbox."""
         workflow_type = await find_type(call.app, request.workflow_type.name)
         if workflow_type.kind != FUNCTION:
             raise Absent(
@@ -152,10 +152,10 @@ class RunCalls(Calls):
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
         """Return a page of the history.
 
-        With `wait_new_event`, wait some time for the end of the execution. If it has not ended then, the answer has a
-        token with which the client asks again. Until the end, a caller that waits gets only the start event. It gets a
-        function's other events after the end, because before that an event may be recorded later than events that
-        follow it.
+        With `wait_new_event`, wait some time for the end of the execution. If the execution is still running then, the
+        answer has a token for the client's next request. While the execution is running, a waiting caller gets only the
+        start event. It gets the other events of a function after the end. Before the end, a new event may still belong
+        between events that are already recorded.
         """
         page = Page("history", call.app.namespace)
         run_id, seen = _read_cursor(page.read(request.next_page_token))
@@ -302,7 +302,7 @@ async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Ru
 
 
 def _conflict_of_signal(request: Any) -> int:
-    """Return the policy of a signal with start, for a workflow id that is in use.
+    """Return the conflict policy of a signal with start: what to do if an execution runs under the workflow id.
 
     By default the signal goes to the running execution. Raises `Wrong` for the policy FAIL.
     """
@@ -325,7 +325,7 @@ async def _send_message(call: Call, execution: Execution, request: Any, request_
 
 
 async def _read_history(call: Call, execution: Execution, *, whole: bool = True) -> list[HistoryEvent]:
-    """Return the events of an execution. Unless `whole`, return only those of its start and its end."""
+    """Return the events of an execution. If `whole` is false, return only the events of its start and its end."""
     history = await read_function_history(call.app, execution) if whole else None
     return write_history(execution, await call.attribute_types(), history)
 
@@ -343,7 +343,7 @@ def _one_page(events: Sequence[HistoryEvent], most: int) -> list[HistoryEvent]:
 
 
 def _read_cursor(cursor: str) -> tuple[str, int]:
-    """Return the run id in a cursor, and how many events the pages before it had."""
+    """Return the run id in a cursor, and the number of events on the previous pages."""
     run_id, _, seen = cursor.partition(" ")
     return run_id, int(seen) if seen.isdecimal() else int(bool(run_id))
 
@@ -364,7 +364,10 @@ def _check_policies(request: Any) -> None:
 
 
 def _make_form(request: Any) -> NewWorkflowExecutionInfo:
-    """Return the fields of a start that a schedule's action has, too. They are stored with the run."""
+    """Copy a start request into the message of a schedule's action, as far as both have the same fields.
+
+    The message is stored with the run.
+    """
     form = NewWorkflowExecutionInfo()
     request_fields = request.DESCRIPTOR.fields_by_name
     for field in form.DESCRIPTOR.fields:
@@ -379,7 +382,7 @@ def _make_form(request: Any) -> NewWorkflowExecutionInfo:
 
 
 async def _waits_for(call: Call, execution: Execution) -> str:
-    """Return why the execution waits: that no node serves its queue, or else the run's own reason, or ""."""
+    """Return why the execution waits, or "": no node serves its queue, or else the reason of its run."""
     run = execution.run
     if run.status is Status.READY and not any(run.queue in node.queues for node in await call.app.nodes()):
         return f"no node serves the queue {run.queue!r}; serve it with --queue {run.queue}"

@@ -139,7 +139,7 @@ class ScheduleCalls(Calls):
 
     @call(Role.READER)
     async def ListScheduleMatchingTimes(self, request: Any, call: Call) -> ListScheduleMatchingTimesResponse:
-        """List the times of a schedule, with jitter, after the start and up to the end. Its state does not matter."""
+        """List the times of a schedule in any state, with jitter, after the start and up to the end."""
         for name in ("start_time", "end_time"):
             if not request.HasField(name):
                 raise Wrong(name, "is missing")
@@ -158,9 +158,9 @@ async def _type_of(call: Call, request: Any) -> WorkflowType:
 
 
 async def _without_hidden_runs(call: Call, schedules: Sequence[WireSchedule]) -> list[WireSchedule]:
-    """Return the schedules without the runs of journeys that a read guard hides from the caller.
+    """Return the schedules without those runs of journeys that a read guard hides from the caller.
 
-    Buffered runs are kept, because answers show only their number.
+    Buffered runs are not removed, because answers show only their number.
     """
     roots = {run.root_id for schedule in schedules for run in schedule.recent if run.kind == JOURNEY}
     roots |= {run.root_id for schedule in schedules for run in schedule.live if not run.waiting}
@@ -215,7 +215,7 @@ async def find_schedules(
 
 
 def values_of(schedule: model.Schedule, running: int, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function from the name of an attribute to its value in a schedule. A query calls it."""
+    """Return a function that takes the name of an attribute and returns its value in a schedule. Queries call it."""
 
     def value(name: str) -> Any:
         match name:
@@ -256,7 +256,7 @@ def read_token(token: bytes) -> int | None:
 
 
 def digest_of(request: Any) -> str:
-    """Return a digest of a request's arguments. The client's identity does not change it."""
+    """Return a digest of a request's arguments. The field `identity` is ignored."""
     message = type(request)()
     message.CopyFrom(request)
     message.ClearField("identity")

@@ -61,7 +61,7 @@ class WireServer:
     async def serving(self) -> AsyncIterator[str]:
         """Answer calls inside the `async with` block. Yield the address.
 
-        At the end of the block, calls that wait return, and other calls have `_GRACE` seconds to finish.
+        At the end of the block, waiting calls return at once. The other calls have `_GRACE` seconds to finish.
         """
         await self.wire.door.app.store.run(lambda _: mark_schedules())
         await self._server.start()

@@ -1,4 +1,4 @@
-"""Read specs from Temporal's messages, and write them. `ostinato.when.temporal` defines their meaning."""
+"""Read specs from Temporal's messages, and write specs as messages. `ostinato.when.temporal` defines their meaning."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LISTED = 10  # calendars, cron strings and intervals, each, in a list of schedu
 def read_spec(message: ScheduleSpec, field: str) -> Spec:
     """Return the canonical spec of a message, after the checks that Temporal's server makes.
 
-    Raises `Wrong` if a time or a duration is invalid, and `SpecError` if another part is.
+    Raises `Wrong` if a time or a duration is invalid. Raises `SpecError` if another part is invalid.
     """
     lists = (*_CALENDARS, "cron_string", "interval")
     check_temporal_size({name: [None] * len(getattr(message, name)) for name in lists})  # before anything is copied

@@ -1,6 +1,6 @@
 """Temporal's calls about the system and its namespaces, and the polls of workers.
 
-A poll gets an empty answer after a while. So a process that starts a worker beside its client does not fail.
+A poll gets an empty answer after a while. So a process that runs a worker together with its client does not fail.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ class SystemCalls(Calls):
 
     @call(Role.READER, within=False)
     async def DescribeNamespace(self, request: Any, call: Call) -> DescribeNamespaceResponse:
-        """Describe a namespace. Its id is its name.
+        """Describe a namespace. The namespace's id is its name.
 
-        An import reads the id, because a cluster computes the jitter of its schedules from it.
+        A program that imports schedules reads the id, because a cluster computes the jitter of its schedules from the
+        id.
         """
         name = request.namespace or request.id or call.app.namespace
         for namespace in await _visible_namespaces(call):

@@ -36,10 +36,10 @@ _FIRST_STEP = 50  # times that a backfill runs in the transaction that creates i
 class Form:
     """The messages that a client sent with a schedule.
 
-    The workflow ids of its runs begin with `workflow_id`; with `keep`, they are exactly `workflow_id`. `action` is the
-    message of the action. `about` is the message of the memo and the search attributes. Either is None if another
-    interface has changed the schedule since, so that the message no longer describes it. `updated` is the time when a
-    Temporal client last changed the schedule.
+    The workflow ids of the schedule's runs begin with `workflow_id`; with `keep`, they are exactly `workflow_id`.
+    `action` is the message of the action. `about` is the message of the memo and the search attributes. If another
+    interface has changed what a message describes, that message is None. `updated` is the time when a Temporal client
+    last changed the schedule.
     """
 
     workflow_id: str
@@ -53,8 +53,8 @@ class Form:
 class Patch:
     """Changes to a schedule: first pause or resume, then the triggers, then the backfills.
 
-    `pause` and `resume` are a note, or None if the schedule is not to be paused or resumed. If both are given, the
-    schedule is resumed.
+    `pause` is the note of a pause, or None for no pause. `resume` is the note of a resumption, or None for no
+    resumption. If both are given, the schedule is resumed.
     """
 
     pause: str | None = None

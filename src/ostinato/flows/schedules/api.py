@@ -210,8 +210,8 @@ class AgentSchedules:
         )
 
     async def trigger(self, id: str, *, request_id: str | None = None) -> str:
-        """Run a schedule now, even if it is paused or completed. Return the id of the run. Raises `Conflict` if it is
-        canceled."""
+        """Run a schedule now, even if it is paused or completed. Return the id of the run. Raises `Conflict` if the
+        schedule is canceled."""
         scheduler, _ = await self._scheduler()
 
         def write() -> Operation[str]:
@@ -345,8 +345,8 @@ class AgentSchedules:
 
 
 def read_id(id: str | None, scheduler: Scheduler) -> str:
-    """Return the id of a new schedule: the given one, or a new one. Raises OstinatoError if the id has a prefix that is
-    reserved for schedules of the code or of tools."""
+    """Return `id`, or a generated id if `id` is None. Raises OstinatoError if `id` has a prefix that is reserved for
+    schedules of the code or of tools, or is too long."""
     if id is None:
         return scheduler.place.new_id(scheduler.place.now)
     check_id(id, "the schedule's id")
@@ -362,8 +362,8 @@ def check_id(id: object, place: str) -> None:
 
 
 def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
-    """Check that a turn of the schedule could begin. Raises `NotFound` if there is no such flow or resolver,
-    `InputError` if the flow does not accept the input, or OstinatoError if anything else is invalid."""
+    """Raise an error if a turn of the schedule could not begin: `NotFound` if there is no such flow or resolver,
+    `InputError` if the flow does not accept the input, and OstinatoError if anything else is invalid."""
     options = None
     if definition.target_kind == "segment":
         options = read_options(definition.target.get("options"), "the schedule.target.options")

@@ -84,8 +84,8 @@ class SchedulerSettings:
 
     @property
     def digest(self) -> str:
-        """A text of the settings that affect schedules. If it changes, the same definition makes a different
-        schedule."""
+        """A text that contains the settings on which schedules depend. If this text changes, the same definition makes
+        a different schedule."""
         return f"{orjson.dumps(self.default_on_missed.as_json()).decode()} {self.grace} {self.max_concurrent_runs}"
 
 
@@ -137,7 +137,8 @@ class Definition:
         return cron(self.cron_expr or "", tz=zone)
 
     def missed(self, settings: SchedulerSettings) -> OnMissed:
-        """Return the policy for missed due times that applies, with its limits."""
+        """Return the definition's policy for missed due times, or the default of `settings`. If a `catch_up` policy has
+        no limits, the returned policy has the default limits."""
         missed = self.on_missed or settings.default_on_missed
         if missed.policy == "catch_up" and missed.max_runs is None and missed.max_age_seconds is None:
             return OnMissed("catch_up", 1, _CATCH_UP_AGE)
@@ -153,7 +154,7 @@ class Definition:
         return Policies(Overlap.BUFFER_ALL, catchup, max_buffer=missed.max_runs or _BUFFER)
 
     def covers(self, run_at: Micros, now: Micros, settings: SchedulerSettings) -> bool:
-        """Return whether an occurrence whose due time has passed would still run."""
+        """Return whether an occurrence that was due at `run_at`, before `now`, would still run."""
         missed = self.missed(settings)
         if missed.policy == "skip":
             return now - run_at <= settings.grace
@@ -166,7 +167,8 @@ class Definition:
 
 
 def _known(document: object, fields: tuple[str, ...], place: str) -> Mapping[str, Any]:
-    """Return the document. Raises OstinatoError if it is not an object or has other fields than these."""
+    """Return the document unchanged. Raises OstinatoError if the document is not an object, or has a field that is not
+    in `fields`."""
     if not isinstance(document, Mapping):
         raise OstinatoError(f"{place} {short_repr(document)} is not an object with {', '.join(fields)}")
     for name in document:
@@ -203,8 +205,8 @@ def read_on_missed(document: object, place: str) -> OnMissed:
 
 
 def read_trigger(document: object, zone: str, place: str) -> tuple[str, str | None, Micros | None]:
-    """Return the type, the cron expression and the instant of a trigger; the one that does not belong to the type is
-    None. A `run_at` without an offset is a local time in the zone. Raises OstinatoError if the trigger is invalid."""
+    """Return `("cron", expression, None)` or `("once", None, instant)`. A `run_at` without an offset is a local time in
+    the zone. Raises OstinatoError if the trigger is invalid."""
     parts = _known(document, ("type", "expr", "run_at"), place)
     kind = parts.get("type")
     if kind not in ("cron", "once"):

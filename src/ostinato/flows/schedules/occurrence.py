@@ -95,11 +95,11 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
 
 
 class Holding:
-    """Keeps runs active while their turns are in progress, so that they count for `max_concurrent_runs`. A parked run
-    does not count.
+    """Keeps runs active while their turns are in progress, so that these runs count for `max_concurrent_runs`. A parked
+    run does not count.
 
-    At most half of the node's slots are held in this way, because sessions need slots, too. So a `max_concurrent_runs`
-    above that number is not exact.
+    At most half of the node's slots are used for this, because sessions need slots, too. A run that gets no such slot
+    is parked, so a `max_concurrent_runs` above that number can be exceeded.
     """
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class Holding:
 
     async def hold(self, host: Host, turn_id: str) -> dict[str, Any] | None:
         """Wait for the outcome of a turn, and return it as JSON. Return None if too many slots are held, if the turn
-        takes long, or if its flow waits. The turn no longer counts then."""
+        takes long, or if its flow waits. After None, the turn no longer counts for `max_concurrent_runs`."""
         engine = host.engine()
         end = engine.clock.now() + _HOLD
         if self._held >= engine.settings.concurrency // 2:

@@ -1,6 +1,7 @@
 """Create, change and cancel schedules of agents. Each function is one transaction, or a part of one.
 
-An agent's schedule has a row of its own and a schedule of the engine, which fires it. Both change together.
+An agent's schedule consists of a row in the table of agents' schedules, and a schedule of the engine, which fires at
+the due times. Both are changed in the same transaction.
 """
 
 from __future__ import annotations
@@ -130,7 +131,8 @@ def _stored(scheduler: Scheduler, id: str, origin: str, definition: Definition, 
 
 
 def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise OstinatoError if the only due time has passed and would not be caught up."""
+    """Raise OstinatoError if the definition has a `run_at` in the past, and its policy for missed due times would not
+    run it."""
     run_at, now = definition.run_at, scheduler.place.now
     if run_at is not None and run_at <= now and not definition.covers(run_at, now, scheduler.settings):
         zone = definition.spec(scheduler.zone).tzinfo
@@ -141,7 +143,8 @@ def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
 
 
 def check_to_come(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise OstinatoError if the only due time of an updated schedule has passed. An update does not catch up."""
+    """Raise OstinatoError if the definition has a `run_at` in the past. An updated schedule does not catch up missed
+    due times."""
     run_at, now = definition.run_at, scheduler.place.now
     if run_at is not None and run_at <= now:
         zone = definition.spec(scheduler.zone).tzinfo
@@ -168,8 +171,8 @@ def create(
 
 
 def _insert(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
-    """Insert the engine's schedule that fires a stored one. If its only due time has passed, that time counts as
-    missed, and the policies decide whether it runs."""
+    """Insert the engine's schedule for an agent's schedule. A `run_at` in the past counts as a missed due time, and the
+    policies decide whether it runs."""
     place = scheduler.place
     since = place.now
     if definition.run_at is not None and definition.run_at <= place.now:
@@ -222,8 +225,8 @@ def load_open(scheduler: Scheduler, id: str, version: int | None = None) -> Oper
 
 
 def update(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[StoredSchedule]:
-    """Change the definition of a locked schedule, and return it. If the trigger or the zone changes, times that are
-    already due are processed by the old definition first."""
+    """Change the definition of a locked schedule, and return the schedule. If the trigger or the zone changes, times
+    that are already due are first processed with the old definition."""
     new = _stored(scheduler, stored.id, stored.origin, definition, stored.engine_id)
     changed = replace(
         new, status="active", held=stored.held, version=stored.version + 1, created=stored.created, reason=None
@@ -307,9 +310,10 @@ Done: TypeAlias = dict[str, list[str]]
 def apply_declared(
     scheduler: Scheduler, wanted: Mapping[str, Definition], can_begin: Callable[[Definition], None]
 ) -> Operation[Done]:
-    """Make an agent's stored schedules match those that its code declares: create, update, cancel, hold or release
-    them. `can_begin` raises if a turn of a definition could not begin. Return a dict from what was done, such as
-    `created`, to the ids of the schedules."""
+    """Make an agent's stored schedules match the schedules that its code declares. Schedules are created, updated or
+    canceled. They are paused (`held`) while the agent's scheduler is not enabled, and resumed (`released`) afterwards.
+    `can_begin` raises if a turn of a definition could not begin. Return a dict from the kind of change, such as
+    `created`, to the ids of the changed schedules."""
     place = scheduler.place
     yield statement("lock_declared_agent", name=place.agent)
     rows = yield statement("declared_agent_schedules", namespace=place.namespace, agent=place.agent)
@@ -338,8 +342,8 @@ Cursor: TypeAlias = tuple[str, str]  # the namespace and the id of the last sche
 
 def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation[tuple[Done, Cursor | None]]:
     """Apply the agent's present zone and settings to one page of the schedules that were created over the API or by
-    tools, in all namespaces. Return a dict from what was done to the ids of the schedules, and the cursor of the next
-    page, or None if this is the last page."""
+    tools, in all namespaces. Return a pair. The first value is a dict from the kind of change to the ids of the changed
+    schedules. The second value is the cursor of the next page, or None if this page is the last."""
     place, settings = scheduler.place, scheduler.settings
     names = {"agent": place.agent, "zone": scheduler.zone, "settings": settings.digest}
     within, last = after
@@ -383,7 +387,8 @@ def _bring_up_to_date(scheduler: Scheduler, state: _Present, definition: Definit
 
 
 def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
-    """Create a schedule again that was canceled when it was removed from the code."""
+    """Create a declared schedule again. It was canceled because the code no longer declared it, and the code now
+    declares it again."""
     place = scheduler.place
     new = _stored(scheduler, stored.id, stored.origin, definition, place.new_id(place.now))
     new = replace(new, version=stored.version + 1, created=stored.created)
@@ -395,7 +400,8 @@ def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition
 
 
 def note_tool_denial(place: Place, subject: str, data: Mapping[str, Any]) -> Operation[None]:
-    """Write an event which says that a tool was refused because it asked for more than the current user's schedules."""
+    """Write an event which says that a tool was refused because it asked for access beyond the current user's
+    schedules."""
     body = {name: value for name, value in data.items() if value is not None}
     yield sql("notify")
     yield sql("insert_events", [audit(place.now, place.namespace, "schedule:tool_scope_denied", subject, None, **body)])

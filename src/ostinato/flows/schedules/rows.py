@@ -36,8 +36,9 @@ statement = Statements(
 
 @dataclass(slots=True)
 class StoredSchedule:
-    """The row of an agent's schedule. `definition` is JSON. `engine_id` and `name` are those of the engine's schedule
-    that fires it. `held` is 1 while the schedule is paused because the agent's scheduler is not enabled."""
+    """The row of an agent's schedule. `definition` is JSON. `engine_id` is the id of the engine's schedule that fires
+    this schedule, and `name` is the name of the engine's schedule. `held` is 1 while the schedule is paused because the
+    agent's scheduler is not enabled."""
 
     namespace: str
     agent: str
@@ -224,8 +225,9 @@ COMPANION = Companion(_nothing, _forget, _forget_runs, "app.agents.schedules(…
 
 
 def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operation[str | None]:
-    """Return why an occurrence that has fired must not begin any more: `schedule_canceled`, `schedule_paused`, or None
-    if it may begin. With `asked`, the occurrence comes from a call of `trigger`, and a pause does not matter."""
+    """Return None if an occurrence that has fired may still begin, else the reason: `schedule_canceled` or
+    `schedule_paused`. `asked` means that a call of `trigger` made the occurrence. Such an occurrence begins even if the
+    schedule is paused."""
     rows = yield statement("agent_schedule_is", namespace=namespace, agent=agent, id=id)
     if not rows or rows[0][0] == "canceled":
         return "schedule_canceled"
@@ -233,7 +235,8 @@ def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operati
 
 
 def check_changeable(stored: StoredSchedule) -> None:
-    """Raise `Conflict` if the schedule is declared in the code. It can still be paused and resumed."""
+    """Raise `Conflict` if the schedule is declared in the code. A declared schedule can be paused and resumed, but not
+    changed or canceled."""
     if stored.origin == "config":
         raise Conflict(
             f"schedule {stored.id!r} of agent {stored.agent!r} is declared in the code (schedules=…); change it there, "

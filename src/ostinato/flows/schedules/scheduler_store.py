@@ -45,8 +45,8 @@ class DueOccurrence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The answer to a claim. Only with the status `claimed` are the other fields set. `epoch` distinguishes the claim
-    from later claims of the same run. `stale` means that the schedule is canceled or paused, or has no such
+    """The answer to a claim. The other fields are set only if `status` is `claimed`. `epoch` distinguishes the claim
+    from later claims of the same run. The status `stale` means that the schedule is canceled or paused, or has no such
     occurrence."""
 
     status: Literal["claimed", "already_claimed", "stale"]
@@ -80,8 +80,9 @@ class SchedulerStore:
         return await self._host().store.read(read)
 
     async def claim(self, schedule_id: str, scheduled_for: datetime, claim_until: datetime | None = None) -> Claim:
-        """Claim one occurrence until `claim_until`, or for the scheduler's `claim_ttl_seconds`. If two callers claim it
-        at once, only one gets it. Raises OstinatoError if `claim_until` has passed."""
+        """Claim one occurrence until `claim_until`, by default for the scheduler's `claim_ttl_seconds`. If two callers
+        claim the same occurrence at the same time, only one of them gets the status `claimed`. Raises OstinatoError if
+        `claim_until` has passed."""
         check_text(schedule_id, "the schedule's id")
         nominal = from_datetime(scheduled_for)
 

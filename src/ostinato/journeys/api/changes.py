@@ -286,12 +286,12 @@ class Journeys(JourneyQueries):
         call: str,
         request: Request | None,
     ) -> asyncio.Future[None] | None:
-        """Submit an input. If a segment runs the instance on this node, the segment applies the input; otherwise a
-        transaction does. Return a future that is done when the instance waits or ends, or None if the instance does not
-        run on this node.
+        """Submit an input. If a segment runs the instance on this node, the segment applies the input. Otherwise a
+        transaction applies it. Return a future that is done when the instance waits or ends, or None if the instance
+        does not run on this node.
 
         Raise `StepNotActive` if the input was refused. Raise `Outdated` if the instance has changed since the snapshot,
-        or if the result is unknown. Read the instance again then.
+        or if the result is unknown. After `Outdated`, the caller must read the instance again.
         """
         api, run = self._api, snapshot.run
         waiting = active_steps(snapshot.definition, snapshot.record.instance)
@@ -334,8 +334,9 @@ class Journeys(JourneyQueries):
     async def _wait_for_rest(
         self, id: str, wait: Any, rest: asyncio.Future[None] | None = None, step: str | None = None
     ) -> JourneyStatus:
-        """Return the status when the instance waits for a timer or an input, when it ends, or after `wait`. `rest` is
-        the future of an instance that runs on this node. If no node is running, return the status at once."""
+        """Return the status when the instance waits for a timer or an input, when it ends, or after `wait`. If the
+        instance runs on this node, `rest` is the future that is done when it waits or ends. If no node is running,
+        return the status at once."""
         in_vain = rest is None and not await self._has_nodes()
         with suppress(TimeoutError):
             async with asyncio.timeout(read_length(wait, "wait") / SECOND):

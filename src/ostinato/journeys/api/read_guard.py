@@ -22,8 +22,8 @@ async def may_read(
     """Return whether the read guard allows the caller to read the run or binding with this id and context. Without a
     guard, reading is allowed.
 
-    Only the output `{allowed: true}` allows it. The output `{allowed: false}` and a `fail` state deny it. Any other end
-    denies it, too, and is logged as a mistake in the guard.
+    Reading is allowed only if the output is `{allowed: true}`. It is denied by the output `{allowed: false}` and by a
+    `fail` state. Any other end denies it, too, and is logged as a mistake in the guard.
     """
     guard = definition.spec.access.read
     if guard is None:

@@ -78,8 +78,8 @@ def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def subjourney_ends(checking: CheckContext) -> Iterator[Finding]:
-    """No subjourney enters itself, directly or indirectly. It is only a warning, because the subjourney may still
-    end."""
+    """No subjourney enters itself, directly or indirectly. A violation is only a warning, because the subjourney may
+    still end."""
     spec = checking.definition.spec
     calls = {name: called_by(graph) for name, graph in spec.subjourneys.items()}
     for name in calls:

@@ -51,7 +51,8 @@ def api_loops(checking: CheckContext) -> Iterator[Finding]:
 
 
 def journey_loops(checking: CheckContext) -> Iterator[Finding]:
-    """A journey without a time limit has no loop without a pause. Only the engine's limit would stop such a loop."""
+    """In a journey without a time limit, every loop has a state that pauses. A loop without a pause would be stopped
+    only by the engine's limit."""
     definition = checking.definition
     if definition.is_api or definition.spec.execution is not None:
         return
@@ -88,8 +89,8 @@ def find_cycles(graph: Graph) -> list[list[str]]:
 
 
 def _walk(first: str, ways: Mapping[str, Iterable[str]], seen: set[str], left: list[str]) -> None:
-    """Append the ids of all states that can be reached from `first` and are not in `seen` to `left`, in the order in
-    which a depth-first walk leaves them. Add them to `seen`."""
+    """Walk depth-first from `first` to all states that are not in `seen`, and add their ids to `seen`. Append each id
+    to `left` when the walk leaves the state."""
     if first in seen:
         return
     seen.add(first)

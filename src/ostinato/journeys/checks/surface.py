@@ -169,8 +169,8 @@ def guard_answers(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_says_allowed(checking: CheckContext) -> Iterator[Finding]:
-    """The output of a read guard is an object with `allowed`. Without `outputVar` the output is the whole context. It
-    has `allowed` only if a state of the guard writes it, or if the context had it before."""
+    """The output of a read guard is an object with `allowed`. Without `outputVar` the output is the whole context. The
+    context has `allowed` only if a state of the guard writes it, or if it was there before the guard began."""
     read_guard = checking.definition.spec.access.read
     graph = checking.definition.spec.subjourneys.get(read_guard.guard_ref) if read_guard else None
     if graph is None or any(_may_make_allowed(state) for state in graph.states.values()):

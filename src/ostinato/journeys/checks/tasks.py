@@ -17,7 +17,7 @@ def registered(checking: CheckContext) -> Iterator[Finding]:
 
 
 def settings(checking: CheckContext) -> Iterator[Finding]:
-    """The task kind accepts the settings. The faults that it reports have their own codes."""
+    """The task kind accepts the settings. A fault that the task kind reports has its own code."""
     for _, _, state in checking.definition.states():
         if isinstance(state, Task) and (kind := checking.plugins.kinds.get(state.plugin)):
             for fault in kind.check(state.settings, checking.definition):

@@ -70,8 +70,8 @@ def timer_in_bounds(checking: CheckContext) -> Iterator[Finding]:
 
 
 def timer_first(checking: CheckContext) -> Iterator[Finding]:
-    """A journey whose start is synchronous does not reach a timer before the first state that waits for an input. The
-    caller of the start would wait for the timer."""
+    """A journey whose start is synchronous does not reach a timer before the first state that waits for an input.
+    Otherwise the caller would have to wait for the timer."""
     definition = checking.definition
     lifecycle = definition.spec.lifecycle
     if definition.is_api or (lifecycle is not None and lifecycle.start_mode not in (None, "sync")):

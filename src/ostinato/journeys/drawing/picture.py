@@ -53,7 +53,7 @@ _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 @dataclass(frozen=True, slots=True)
 class _Marks:
     """The parts of the picture to highlight for an instance: the states that it has entered, the edges (`gone`) that it
-    has taken, and its current states. Each has the path of its graph."""
+    has taken, and its current states. The first element of each tuple is the path of the graph."""
 
     entered: frozenset[tuple[Path, str]] = frozenset()
     gone: frozenset[tuple[Path, str, str]] = frozenset()
@@ -97,8 +97,9 @@ def draw(definition: Definition, instance: Instance | None = None, way: Iterable
 
 
 def _columns(sizes: Sequence[tuple[float, float]]) -> tuple[list[Point], float, float]:
-    """Return the corners of boxes in columns, and the width and height of all of them. The first box has a column of
-    its own. A further box goes below the previous one, unless its column would become taller than the first box."""
+    """Return the corners of boxes in columns, and the total width and height. The first box has a column of its own.
+    Each further box is placed below the previous one. If the column would become taller than the first box, the box
+    begins a new column."""
     corners: list[Point] = []
     x = y = right = PAD
     height = 0.0

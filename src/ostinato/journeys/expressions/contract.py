@@ -52,8 +52,8 @@ class Language(Protocol):
         instead. This call blocks."""
 
     async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
-        """Return one outcome per request, in order. An expression that fails has a `Failure` as its outcome; it does
-        not raise."""
+        """Return one outcome per request, in order. If an expression fails, its outcome is a `Failure`, and this call
+        raises nothing."""
 
     def close(self) -> None:
         """End the worker processes. They are started again on the next use."""
@@ -61,7 +61,8 @@ class Language(Protocol):
 
 @runtime_checkable
 class AnswersSeparately(Protocol):
-    """An optional interface of a language: it answers each request as soon as it is done, not a whole batch at once."""
+    """An optional interface of a language that answers each request as soon as its result is known, instead of a whole
+    batch at once."""
 
     @property
     def name(self) -> str: ...

@@ -110,7 +110,7 @@ class SandboxedLanguage:
         """`module` is the package that must be installed. `answered_here` evaluates simple expressions without a
         worker, and returns `NOT_PLAIN` for others. `suggest` returns a hint for an invalid expression. `called` maps
         names of bindings to their names in this language. `spelt` means that an expression can use a binding only by
-        its name; bindings that the expression does not name are then not sent to the worker."""
+        writing its name. In this case only bindings whose name occurs in the expression are sent to the worker."""
         self._name = name
         self._module = module
         self._settings = settings
@@ -126,7 +126,7 @@ class SandboxedLanguage:
 
     @functools.cached_property
     def missing(self) -> str | None:
-        """A message with the package to install if the language is not installed, else None."""
+        """None if the language is installed, else a message that names the package to install."""
         if find_spec(self._module) is not None:
             return None
         return (

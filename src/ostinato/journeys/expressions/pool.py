@@ -6,14 +6,14 @@ that takes longer has stalled. The rules are:
 - The unanswered requests of a batch that stalled are sent again *apart*: the worker then answers the requests of a
   batch one by one, so that the pool knows which request is in progress.
 - If a batch stalls apart, the request in progress continues on its worker in a *slow* place, up to its own deadline.
-  The other requests of the batch go to another worker. If all slow places are taken, the worker is killed, and the
+  The other requests of the batch go to another worker. If all slow places are occupied, the worker is killed, and the
   request waits for a slow place.
-- Requests whose expression was slow before (*suspects*) wait until no other request does. Requests whose expression was
-  quick before go first.
+- Requests whose expression was quick before are sent first. Requests whose expression was slow before (*suspects*)
+  are sent only when no other request waits.
 
-If a worker dies, its unanswered requests are sent again, apart. A request fails in two cases: it was in progress apart
-and the way in which the worker died blames it, or two workers died while it was in progress apart, the second of them
-a new one. Evaluations are pure, so repeating one is harmless.
+If a worker dies, its unanswered requests are sent again, apart. A request that was in progress apart fails in two
+cases: the request exceeded its time or memory limit and so killed the worker, or two workers died during the request,
+and the second of them was new. Evaluations are pure, so repeating one is harmless.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class _RequestQueue:
 
     @property
     def slow(self) -> int:
-        """The number of slow places that the waiting requests could use. Requests with the same expression count once,
-        but each suspect counts."""
+        """The number of slow places that the waiting requests could use. Requests that wait for a slow place count once
+        per expression. Each suspect counts."""
         return len(self._alone) + len(self._suspects)
 
     def take(self, lane: _Lane) -> list[_Job]:
@@ -180,8 +180,9 @@ class _RequestQueue:
 
     @staticmethod
     def _from(*queues: tuple[deque[_Job], int]) -> list[_Job]:
-        """Return a batch of requests from the queues, in order. The number beside a queue limits the size that the
-        batch may reach with requests of that queue. Requests whose caller no longer waits are dropped."""
+        """Return a batch of requests from the queues, in order. Each queue is paired with a maximum: requests of the
+        queue are added only while the batch has fewer requests than that. Requests whose caller no longer waits are
+        dropped."""
         batch: list[_Job] = []
         size = 0
         for queue, most in queues:
@@ -217,8 +218,8 @@ class Pool:
     # On an event loop
 
     def submit(self, asked: Iterable[tuple[Request, asyncio.Future[Outcome]]]) -> None:
-        """Evaluate requests, and set the result of each future when its answer arrives. A request whose future is
-        cancelled before it begins is not evaluated. Requests that arrive while all workers are busy are sent
+        """Evaluate requests, and set the result of each future when its answer arrives. A request is not evaluated if
+        its future is cancelled before the evaluation begins. Requests that arrive while all workers are busy are sent
         together."""
         self._after_fork()
         loop = asyncio.get_running_loop()
@@ -239,7 +240,8 @@ class Pool:
                 future.cancel()
 
     def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
-        """Start to use as many workers as the waiting requests justify."""
+        """Use one more worker if enough requests wait, or if none is in use. If only few requests wait, do so if they
+        still wait after `WHILE_S`."""
         if queue.slow:
             self._add_drain(queue, loop, _Lane.SLOW)
         if queue.waiting >= WORTH or (queue.draining[_Lane.QUICK] == 0 and queue.waiting + queue.suspects):
@@ -276,8 +278,8 @@ class Pool:
     def _take_back(
         self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job], moved: bool
     ) -> None:
-        """Queue requests again. `moved` means that another request of their batch continues in a slow place, so the
-        quick place of the batch is free."""
+        """Queue requests again. `moved` means that another request of their batch continues in a slow place, so their
+        batch no longer occupies a quick place."""
         if moved:
             queue.draining[_Lane.QUICK] -= 1
             queue.draining[_Lane.SLOW] += 1
@@ -478,8 +480,8 @@ class _BatchRun:
         return True
 
     def _died(self, death: Died) -> None:
-        """Handle the death of a worker. If it is known which request caused it, that request fails. The others are
-        queued again."""
+        """Handle the death of a worker. If the request in progress is known to have caused the death, that request
+        fails. The other unanswered requests are queued again."""
         if self._closing != self._pool._closing:
             raise Unavailable("it was closed")
         jobs = list(self._left.values())

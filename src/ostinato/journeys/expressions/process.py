@@ -45,8 +45,8 @@ _OUT_OF_MEMORY = ("allocate memory", "OutOfMemoryError", "MemoryError", "Out of 
 
 
 class Died(Exception):
-    """Raised if the worker process has died. `telling` means that the way in which it died blames the evaluation in
-    progress."""
+    """Raised if the worker process has died. `telling` means that the evaluation in progress is known to have caused
+    the death, because it exceeded its time or memory limit."""
 
     def __init__(self, code: Code, message: str, telling: bool) -> None:
         super().__init__(message)

@@ -1,6 +1,7 @@
 """Suggest what to write instead of an expression that its language refused.
 
-Call these functions only after a refusal. A construct that looks like another language may be valid inside a text.
+Call these functions only after the language has refused the expression: a valid expression may contain, inside a text
+literal, what looks like another language.
 """
 
 from __future__ import annotations

@@ -101,8 +101,8 @@ class OptionalWhen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlsoFor:
-    """A rule that successes are compensated, too. Without a predicate it applies to every success, otherwise to those
-    for which the predicate is true."""
+    """A rule by which successes are compensated as well as failures. A rule without a predicate applies to every
+    success; a rule with a predicate applies if the predicate is true."""
 
     when: OptionalWhen = key("when", of(OptionalWhen), OptionalWhen())
 
@@ -229,7 +229,7 @@ class Bulkhead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resilience:
-    """A policy for HTTP calls. It says when to retry a call, and when not to make it."""
+    """A policy for HTTP calls: when to retry a call, and when to reject a call without sending it."""
 
     max_attempts: int = key("maxAttempts", whole(1), 1)
     retry_on: tuple[str, ...] = key("retryOn", list_of(one_of("NETWORK_ERROR", "HTTP_5XX", "HTTP_429")), ())
@@ -254,8 +254,8 @@ class ClientAuthMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientAuth:
-    """A policy for the authentication of outbound calls. `checks/policies` checks that it has the fields that its kind
-    needs."""
+    """A policy for the authentication of outbound calls. `checks/policies` checks that the fields that `kind` requires
+    are present."""
 
     kind: str = key("kind", one_of("bearerStatic", "oauth2ClientCredentials", "mtlsClient"))
     token_ref: str | None = key("tokenRef", text(), None)

@@ -60,8 +60,8 @@ class Spec(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A parsed definition. `documents` holds the OpenAPI documents that were deployed with it. It maps each reference
-    in the definition to a text."""
+    """A parsed definition. `documents` is a dict from `openApiRef` to the text of that OpenAPI document, which was
+    deployed with the definition."""
 
     api_version: str = key("apiVersion", one_of("v1"))
     kind: str = key("kind", one_of("Journey", "Api"))

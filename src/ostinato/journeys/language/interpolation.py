@@ -101,7 +101,7 @@ def names_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[t
 
 
 def fill_known(template: str, context: Mapping[str, Json]) -> str:
-    """Return a text with its placeholders replaced by their values. Placeholders without a value are kept."""
+    """Return a text with its placeholders replaced by their values. Placeholders without a value stay in the text."""
 
     def value(match: re.Match[str]) -> str:
         looked_up = _look_up(match[1], context, {})
@@ -111,8 +111,9 @@ def fill_known(template: str, context: Mapping[str, Json]) -> str:
 
 
 def quote_in_url(text: str, at: int) -> str:
-    """Return a value as a part of a URL. At the position 0, the value is the base of the URL and is not changed.
-    Elsewhere it is quoted, so that it cannot change the meaning of the URL. Raise `UnsafeUrlPart` for `.` and `..`."""
+    """Return a value in the form for a URL. A value at position 0 is the base of the URL and is returned unchanged. A
+    value elsewhere is quoted, so that it cannot change the meaning of the URL; if it is `.` or `..`, raise
+    `UnsafeUrlPart`."""
     if at and text in (".", ".."):
         raise UnsafeUrlPart(f"a value in the URL is {text!r}, which would change the path")
     return text if at == 0 else quote(text, safe="")

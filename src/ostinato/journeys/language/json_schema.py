@@ -1,15 +1,15 @@
 """Validate values against JSON Schema 2020-12. Neither the schema nor the value is trusted, so all work is limited:
 
 - Nothing is fetched. A reference must lead to a part of the same schema.
-- Regular expressions match in linear time. A regular expression that cannot (with look-around or back-references) is
-  refused when the schema is read. So is a schema whose regular expressions together take too much memory.
+- Regular expressions match in linear time. Constructs that do not (look-around, back-references) are refused when the
+  schema is read. So is a schema whose regular expressions together take too much memory.
 - Validation visits each pair of a part of the value and a part of the schema once. If the schema is recursive, the time
   also grows with the depth of the value. Values that would take too long are refused.
 - Listing all mistakes can take exponential time, because every alternative that fails has its own mistakes. So the work
-  is estimated first. If it is too much, only the first mistake is reported, or only that there is one.
+  is estimated first. If it is too much, the report has only the first mistake, or only says that the value is invalid.
 
-A value blocks the event loop for 50 ms at most. A thread would not help, because the validator holds the interpreter's
-lock.
+Validating a value blocks the event loop for 50 ms at most. A thread would not help, because the validator holds the
+interpreter's lock.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _first_error(validator: Draft202012Validator, value: Any) -> ValidationError
 
 
 def schema_problems(schema: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the mistakes because of which a schema cannot be used, as pairs of path and message."""
+    """Yield the mistakes that make a schema unusable, as pairs of path and message."""
     meta = _meta_schema()
     if not meta.is_valid(schema):
         errors = meta.iter_errors(schema) if _size(schema, _MANY) <= _MANY else [_first_error(meta, schema)]
@@ -184,8 +184,8 @@ class _Cost:
 
 
 def _estimate_cost(schema: Any, value: Any) -> _Cost:
-    """Estimate the cost of a validation before it is done. The estimate visits each pair once, and counts it as often
-    as the validator would visit it."""
+    """Estimate the cost of a validation before it is done. The estimate visits each pair of a schema part and a value
+    part once, and multiplies its cost by the number of visits that the validator would make."""
     counting = _CostCounter(schema)
     try:
         total = counting.count(schema, value)
@@ -393,8 +393,8 @@ def _resolve(schema: Any, named: Mapping[str, Any], reference: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _compile(written: str) -> _CompiledSchema:
-    """Compile a schema. Raise `OstinatoError` if it cannot be used. This can happen although a stored schema was
-    checked at deployment, because another version may have had other rules."""
+    """Compile a schema. Raise `OstinatoError` if it cannot be used. A stored schema can raise it, too: the version of
+    Ostinato that checked the schema at deployment may have had other rules."""
     schema = orjson.loads(written)
     try:
         parts, recursive = _expanded_size(schema)

@@ -72,8 +72,8 @@ def find_operation(definition: Definition, reference: str) -> Operation:
 
 def read_documents(definition: Definition, file: Path) -> dict[str, str]:
     """Read the documents that a definition refers to, from the folder of its file. Return a dict from reference to
-    text. Missing documents are left out; the check of the states that need them reports this. A reference cannot leave
-    the folder."""
+    text. A missing document is left out; the check of each state that needs the document reports it. A reference to a
+    file outside the folder is left out, too."""
     folder = file.resolve().parent
     documents = {}
     for api in definition.spec.apis.values():

@@ -37,8 +37,8 @@ _REMOVED = {
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The part of a definition that could be read. Use it only to check rules: at the paths in `unread` the definition
-    has substitutes. `definition` is None if nothing could be read."""
+    """The part of a definition that could be read. Use it only to check rules, because the definition contains
+    substitutes at the paths in `unread`. `definition` is None if nothing could be read."""
 
     definition: Definition | None
     problems: list[Problem]
@@ -46,7 +46,8 @@ class Draft:
 
 
 def read(document: JourneyDocument) -> tuple[Definition | None, list[Problem]]:
-    """Return a pair: the definition, or None if there are errors, and all problems of the text and its shape."""
+    """Return (definition, problems). The definition is None if there are errors. The problems are all those of the text
+    and its shape."""
     drafted = draft(document)
     return (None if only_errors(drafted.problems) else drafted.definition), drafted.problems
 
@@ -78,8 +79,8 @@ def _definition(reading: Reading, document: JourneyDocument, value: dict[str, An
 
 
 def _mappers(document: JourneyDocument, mappers: Any) -> dict[str, Expression]:
-    """Return the shared mappers by name. They are read first, because any part may name one. Their problems are not
-    reported here, but when they are read at their own place."""
+    """Return the shared mappers by name. They are read before the rest, because any part may name one. Problems in them
+    are not reported here: `spec.mappers` is read again with the rest, and reports them."""
     quiet = Reading(document.positions)
     named = mappers.items() if isinstance(mappers, dict) else ()
     return {name: expression(quiet, one, ("spec", "mappers", name)) for name, one in named}
@@ -112,8 +113,8 @@ def read_state(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def _without_removed(reading: Reading, value: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return the state without blocks that were removed from the language, and with `next` for its old name `default`.
-    Report both."""
+    """Return the state without the blocks that were removed from the language, and with `default`, the old name of
+    `next`, renamed. Report each block and each `default`."""
     block = value.get(value["type"])
     if isinstance(block, dict):
         for name in block.keys() & _REMOVED:

@@ -128,8 +128,9 @@ def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool
 
 
 def _needs_compensation(definition: Definition, transitions: Transitions, ending: Ending) -> Compensating:
-    """Return whether an ended instance is compensated. A failure always is. A success is if a rule without a predicate
-    says so; if all rules have predicates, the result is `OPEN`. The end of a compensation is never compensated."""
+    """Return whether an ended instance is compensated. A failure is always compensated. A success is compensated if a
+    rule has no predicate. If all rules have predicates, return `OPEN`, because the predicates must be evaluated first.
+    An instance without compensation rules, and a compensation itself, are never compensated."""
     rules = definition.spec.compensation
     if rules is None or transitions.frames[ROOT].path != ("spec",):
         return Compensating.NO

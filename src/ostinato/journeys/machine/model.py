@@ -69,8 +69,8 @@ class Ending:
 
     @property
     def cause(self) -> dict[str, Json]:
-        """The cause of an internal error, for operators. It has `cause`, which is a stable code, and `detail`. It is
-        empty for other ends."""
+        """The cause of an internal error, for operators: a dict with a stable code (`cause`) and a text (`detail`), as
+        far as they are known. For any other end, the dict is empty."""
         if self.kind is not Termination.RUNTIME_ERROR or self.problem is None:
             return {}
         cause = {"cause": self.problem.get("code"), "detail": self.problem.get("detail")}

@@ -41,8 +41,8 @@ ExtraWrite = Callable[[Run, Micros, Kinds], Operation["list[Row] | TaskProblem"]
 @dataclass(slots=True)
 class Change:
     """A change from one stored state of an instance to the next. `before` is None for a new instance. `rests` means
-    that the instance waits or has ended, so its run leaves the node. `extra_writes` run in the same transaction. If one
-    of them returns a problem, the decision of `on_problem` is written instead."""
+    that the instance waits or has ended, so its run leaves the node. `extra_writes` run in the same transaction. If an
+    extra write returns a problem, the decision that `on_problem` returns is written instead of this change."""
 
     run: Run
     definition: Definition
@@ -68,7 +68,7 @@ class Change:
         return self.instance.over and (self.before is None or not self.before.instance.over)
 
     def add(self, decision: Decision) -> None:
-        """Add a decision: take over its instance, and append its events."""
+        """Add a decision: its instance replaces the instance of the change, and its events are appended."""
         self.after = replace(self.after, instance=decision.instance)
         self.events += decision.events
         self.compensate = self.compensate or any(isinstance(one, Compensate) for one in decision.effects)
@@ -176,7 +176,8 @@ def end_runs(
     of the runs are increased, so that writes of a node that still holds a run are refused. Return a pair: the events to
     write, and the ends.
 
-    `status` replaces the status that follows from the instance: the instance of a terminated run ends as cancelled.
+    By default, a run's status follows from how its instance ended. `status` overrides it. For example, a terminated run
+    needs this, because its instance ends as cancelled.
     """
     ends = [run_end(change) for change in changes]
     rows = [(end.run.id, (status or end.status).value, end.reason, end.error) for end in ends]

@@ -27,8 +27,8 @@ def compensation_id(run_id: str) -> str:
 
 
 def compensation_run(run: Run, now: Micros) -> Run:
-    """Return the run that compensates this one. Its key is derived from the id of this run, so that only one is
-    inserted."""
+    """Return a new run that compensates `run`. The key of the new run is derived from the id of `run`, so that a run is
+    compensated only once."""
     id = compensation_id(run.id)
     return Run(
         id=id,

@@ -1,5 +1,5 @@
-"""Read a request: validate its input, and take the headers and query parameters that go into the context or are passed
-on to outbound calls.
+"""Read a request: validate its input, and extract the headers and query parameters that are put into the context or
+passed on to outbound calls.
 
 The tags and attributes of a start are read in tags_and_attributes.py.
 """

@@ -42,8 +42,8 @@ class ClaimLost(Exception):
 @dataclass(slots=True)
 class InboxItem:
     """An input that arrives while the instance runs here. Of several items with the same `once`, only one is applied.
-    The result of `done` is True if the input was applied, and False if it was refused. It is None if that is unknown,
-    because the segment ended before the commit or because another item with the same `once` was applied."""
+    The result of `done` is True if the input was applied, and False if it was refused. It is None if the segment ended
+    before the commit, or if another item with the same `once` was applied: then the caller does not know."""
 
     input: Input
     request: Request | None

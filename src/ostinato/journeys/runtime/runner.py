@@ -58,8 +58,8 @@ class JourneyRunner:
         return self._segments.get(run_id)
 
     def hand_over(self, run: Run, loaded: LoadedInstance, request: Request | None) -> None:
-        """Keep a loaded instance and its request until the engine runs this claim of the run, so that the instance is
-        not loaded again."""
+        """Store a loaded instance and its request in memory until the engine runs the run under this claim, so that the
+        instance is not loaded again."""
         self._handed[run.id, run.claim] = loaded, request
 
     def rest_future(self, run_id: str) -> asyncio.Future[None]:
@@ -168,7 +168,7 @@ class _ChangeWriter:
         return written
 
     async def give_up(self) -> None:
-        """End the instance with an internal error at its last stored state. Call it if the next state could not be
+        """End the instance with an internal error at its last stored state. Call this if the next state could not be
         computed or stored. Raise `ClaimLost` if this node no longer holds the run."""
         change = self._new_change(True)
         if self._before is None and self._loaded.decision is not None:

@@ -1,5 +1,5 @@
-"""Start instances in one transaction. The node that handles a request claims its run in the same transaction, so that
-the request need not be stored."""
+"""Start instances in one transaction. The node that handles a start request claims the new run in the same transaction.
+So the request stays in the memory of that node and is never stored."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class PendingStart:
 
 
 def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -> Operation[list[StartedInstance]]:
-    """Store new instances. Return one result for each start, in the same order. If an earlier start used the key of a
-    start, no instance is stored for it."""
+    """Store new instances. Return one result for each start, in the same order. For a start whose key an earlier start
+    has used, store no instance."""
     runs = [replace(start.run) for start in starts]
     inserted = {row[0] for row in (yield sql("insert_runs", [insert_row(run) for run in runs]))}
     started: dict[str, StartedInstance] = {}
@@ -97,8 +97,8 @@ def is_done(change: Change) -> bool:
 
 
 def _find_earlier_start(definition: Definition, run: Run) -> Operation[StartedInstance]:
-    """Return the result for a run that was not inserted. If another run has its key, that run is the result. Otherwise
-    an earlier attempt of this call has inserted the run."""
+    """Return the result for a run that was not inserted. If another run has the same key, return that run. Otherwise an
+    earlier attempt of this call has inserted the run: return the stored run and its instance."""
     named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
     if named and named[0][2] != run.id:
         return StartedInstance(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace), False)

@@ -34,8 +34,8 @@ def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
     """End an instance, whichever node holds it. The instance is compensated, unless it is terminated. A cancellation
-    changes nothing if the journey is not cancellable. If the instance has ended but its run has not, end the run as the
-    instance did. Return the run's status, the events to write, and the ends."""
+    changes nothing if the journey is not cancellable. If only the run has not ended yet, end the run with the status
+    that follows from the ended instance. Return the run's status, the events to write, and the ends."""
     match status:
         case Status.CANCELLED:
             input: Input = Cancelled() if reason in (None, "", "cancelled") else Cancelled(str(reason))
@@ -82,8 +82,8 @@ def _end(change: Change, input: Input, now: Micros) -> None:
 
 
 def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-    """Make the runs of a dead node ready again. An instance on which several nodes crashed ends with an internal
-    error."""
+    """Make the runs of a dead node ready again. If `CRASHES` nodes in a row have died while running an instance, end
+    that instance with an internal error instead."""
     lost = [run for run in runs if run.crashes + 1 >= CRASHES]
     others = [run for run in runs if run.crashes + 1 < CRASHES]
     if others:
@@ -110,8 +110,8 @@ def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operat
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Find instances and runs that disagree about having ended, and return a finding for each. With `repair`, end a run
-    whose instance has ended. All others are only reported."""
+    """Return a finding for each instance that has ended while its run has not, or the reverse. With `repair`, end the
+    run of an instance that has ended. All other findings are only reported."""
     findings: list[Finding] = []
     for run in map(whole_run, (yield sql("runs_left_behind", long_ago=now - LONG, limit=_MOST))):
         owners = (yield from lock_owners([run], kinds)) if repair else Owners()

@@ -1,5 +1,5 @@
 """Submit an input to an instance in one transaction. The node that handles the request claims the run in the same
-transaction, so that the request need not be stored."""
+transaction. So the request stays in the memory of that node and is never stored."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class SubmitResult:
     end: End | None = None
 
     def continues_on(self, node: str | None, claim: int) -> bool:
-        """Return whether `node` claimed the run for this input, under the claim number `claim`, and so must run it."""
+        """Return whether `node` has claimed the run for this input, with the claim number `claim`. If so, that node
+        must run it."""
         run = self.run
         return node is not None and run.status is Status.ACTIVE and run.node == node and run.claim == claim
 
@@ -58,10 +59,12 @@ def submit(
     tries: int = 0,
 ) -> Operation[SubmitResult]:
     """Apply an input to an instance that does not run on this node. If another node holds the run, that node loses its
-    claim. Its effects in progress are then repeated under the same keys. Events name `actor` as the sender.
+    claim, and the effects that were in progress there are repeated under the same keys. Events name `actor` as the
+    sender.
 
     Raise `StepNotActive` if the instance does not wait for the input, and `Outdated` if the run has changed since the
-    snapshot. `tries` counts earlier attempts of this call; a retry finds an accepted input by the call's id.
+    snapshot. `tries` counts earlier attempts of this call. If an earlier attempt was committed, a retry finds its input
+    by the call's id and does not apply it again.
     """
     owners = yield from lock_owners([snapshot.run], kinds)
     (row,) = yield sql("runs_for_update", [(snapshot.run.id,)])

@@ -15,8 +15,8 @@ _TIMEOUT_MS = 30_000
 
 
 class KafkaPublisher:
-    """Publishes records. `settings` are settings of librdkafka. A task may name a secret instead, which
-    contains these settings as a JSON object, or the bootstrap servers as text."""
+    """Publishes records. `settings` are settings of librdkafka. A task may name a secret that replaces them: the secret
+    contains settings as a JSON object, or the bootstrap servers as text."""
 
     def __init__(self, settings: Mapping[str, str | int]) -> None:
         self._settings = dict(settings)

@@ -1,4 +1,4 @@
-"""Read the settings of a task into a dataclass, in the same way as the language reads its own parts. The fields of the
+"""Read the settings of a task into a dataclass, by the same rules as the other parts of a definition. The fields of the
 dataclass describe the settings."""
 
 from __future__ import annotations

@@ -123,8 +123,8 @@ async def _value(call: TaskCall, setting: Json | Expression) -> Json:
 
 
 def _read_start_at(value: Json) -> Micros:
-    """Return the time of the first run. Raise `InvalidSetting` if the value is not a time. Null is also refused: it may
-    come from a misspelt path, which must not start runs at once."""
+    """Return the time of the first run. Raise `InvalidSetting` if the value is not a time. Null is refused, too: it may
+    be the result of a misspelt path, so it must not mean "start at once"."""
     if value is None:
         raise InvalidSetting(
             START_AT, "startAt is null, which is not a time of RFC 3339; to begin at once, leave startAt out"

@@ -27,13 +27,14 @@ class Record:
 
 
 class PublishFailed(Exception):
-    """Raised if a record was not accepted, or if that is unknown because the confirmation was lost."""
+    """Raised if a record was not accepted, or if its confirmation was lost. After a lost confirmation, the record may
+    have been accepted."""
 
 
 class Publisher(Protocol):
     """The service `publisher`. When `publish` returns, the cluster has accepted the record."""
 
     async def publish(self, record: Record, connection: str | None = None) -> None:
-        """Publish a record. `connection` replaces the settings of the publisher. It is the content of a secret. Raise
-        `PublishFailed` if the cluster has not confirmed the record."""
+        """Publish a record. `connection` is the content of a secret with settings that replace those of the publisher.
+        Raise `PublishFailed` if the cluster has not confirmed the record."""
         ...

@@ -49,7 +49,8 @@ def _with_cryptography(settings: JourneySettings) -> list[TaskKind]:
 
 @dataclass(slots=True)
 class MissingExtra:
-    """Replaces a task kind whose optional packages are not installed. Its checks and runs report that."""
+    """Replaces a task kind whose optional packages are not installed. Its `check` and `run` report which extra to
+    install."""
 
     name: str
     extra: str

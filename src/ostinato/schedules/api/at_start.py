@@ -34,8 +34,9 @@ async def prepare(schedules: Schedules, declarations: Declarations, store: Store
 async def _declare(schedules: Schedules, declarations: Declarations, *, prune: bool) -> None:
     """Apply the schedules that the code declares.
 
-    A mistake in the code raises OstinatoError, which stops the start of the node. A conflict with a stored schedule is
-    only logged: then the schedules are applied one by one, because the others need the node.
+    A mistake in the code raises OstinatoError, and the node does not start. A conflict with a stored schedule does not
+    stop the node, because the other schedules need it. After a conflict, the schedules are applied one by one, and
+    those that conflict are logged.
     """
     if not declarations.declared and declarations.app is None:
         return

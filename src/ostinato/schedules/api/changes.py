@@ -1,5 +1,5 @@
-"""`app.schedules`: create, change and delete schedules. Each call checks its arguments, runs an operation, and returns
-its result; the operations are in `schedules/operations`."""
+"""`app.schedules`: create, change and delete schedules. Each call checks its arguments, runs an operation of
+`schedules/operations`, and returns the result."""
 
 from __future__ import annotations
 
@@ -157,8 +157,8 @@ class Schedules(ScheduleQueries):
         **options: Unpack[ScheduleOptions],
     ) -> tuple[str, Changed]:
         """Create a schedule, or replace the whole definition of an existing one: settings that are not given get their
-        defaults. Returns (`"created"`, `"updated"` or `"unchanged"`, the result). An existing schedule keeps its
-        counts and its pause, and times that have run do not run again."""
+        defaults. Returns (verb, result); the verb is `"created"`, `"updated"` or `"unchanged"`. An existing schedule
+        keeps its counts and its pause, and times that have run do not run again."""
         wanted = self.draft(
             name, None if spec is None else await self._read_large(spec), action, origin=origin, **options
         )
@@ -187,7 +187,7 @@ class Schedules(ScheduleQueries):
     async def update(
         self, name: str, *, token: int | None = None, request_id: str | None = None, **changes: Unpack[ScheduleChanges]
     ) -> Changed:
-        """Change the given settings only. Because of an update, no time runs twice, and none is lost."""
+        """Change only the given settings. An update makes no time run twice, and loses none."""
         around = self._around
         if not changes:
             raise OstinatoError("update changes nothing; give spec, action, input, overlap, catchup, remaining …")
@@ -242,8 +242,8 @@ class Schedules(ScheduleQueries):
         token: int | None = None,
         request_id: str | None = None,
     ) -> Changed:
-        """Run a schedule now, with another input if given. `run` of the result shows whether the run started, waits or
-        was skipped."""
+        """Run a schedule now. `input`, if given, replaces the action's input for this run. `run` of the result shows
+        whether the run started, waits or was skipped."""
         policy = None if overlap is None else read_overlap(overlap)
         call = self._call(name, "trigger", request_id, token, digest(input, overlap))
         answer = await self._run(lambda: edit.trigger(call, policy, input), call)
@@ -339,8 +339,8 @@ class Schedules(ScheduleQueries):
     async def move(
         self, name: str, at: Moment, to: Moment, *, token: int | None = None, request_id: str | None = None
     ) -> Changed:
-        """Move one coming occurrence to another time, after the occurrence before it and before the one that follows.
-        `at` is its nominal time, which does not change, or the time that it was moved to before."""
+        """Move one coming occurrence to the time `to`, which must lie between the previous and the next occurrence.
+        `at` is its nominal time, or the time that it was moved to before. The nominal time does not change."""
         nominal, moment = read_instant(at, "at"), read_instant(to, "to")
         call = self._call(name, "move", request_id, token, f"{nominal} {moment}")
         return Changed(name, (await self._run(lambda: edit.move(call, nominal, moment), call))["token"])

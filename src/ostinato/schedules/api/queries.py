@@ -80,7 +80,7 @@ class ScheduleQueries:
         self._around = around
 
     def within(self, namespace: str, actor: str | None) -> Self:
-        """Return an object with the same calls, which act in another namespace for another actor."""
+        """Return an object with the same methods for another namespace and another actor."""
         return type(self)(replace(self._around, namespace=namespace, actor=actor))
 
     async def get(self, name: str, *, recent: int = 10) -> ScheduleInfo:
@@ -176,8 +176,9 @@ class ScheduleQueries:
         return [backfill_info(read_backfill(row)) for row in await self._around.store.read(read)]
 
     async def explain(self, name: str, at: Moment, *, visible: Visible | None = None) -> Explanation:
-        """Explain why a schedule ran at a time, why it did not, or whether it will. `visible` returns those of the
-        given records that the caller may see. If it returns none of them, the outcome is `hidden`."""
+        """Explain why a schedule ran at a time, why it did not, or whether it will. `visible` gets the records of that
+        time, and returns those that the caller may see. If there are records but the caller may see none, the outcome
+        is `hidden`."""
         from ostinato.schedules.explain import HIDDEN, explain
 
         schedule = await self._get(name)
@@ -341,8 +342,8 @@ def _read_occurrences(namespace: str, low: str, high: str, limit: int, query: st
 
 
 def newest_attempts(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Return the same runs, but replace each run that was retried by its last attempt. That attempt gets the due time
-    of the first one."""
+    """Return the runs, with each retried run replaced: its last attempt is returned in its place, with the due time of
+    the first attempt."""
     tried = [(run.id,) for run in runs if run.superseded]
     newest = {}
     if tried:

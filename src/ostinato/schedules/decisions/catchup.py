@@ -1,8 +1,8 @@
 """Apply the catch-up policy and pauses to the due occurrences of a schedule: decide which of them run, and why the
 others do not. Pure.
 
-`generate` reads the occurrences in order. It stops before one that jitter or a move delays until after now, so that
-neither an edit nor a completion can lose that occurrence.
+`generate` reads the occurrences in order. It stops at the first one that jitter or a move delays beyond now, so that
+neither an edit nor the completion of the schedule can lose that occurrence.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ Judge = Callable[[Occurrence], Reason | None]
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Due occurrences. `reached` is the last nominal time among them. `wake` is when to generate the next ones, or
-    None. `more` means that others are due already, but the batch was full or the pace of the catch-up was reached.
-    `coalesced` counts the late times that the next run will represent. `late` counts the occurrences that are late."""
+    """Due occurrences. `reached` is the last nominal time among them. `wake` is when to generate the next occurrences,
+    or None. `more` means that further occurrences are due already, but the batch was full or the pace of the catch-up
+    was reached. `coalesced` counts the late times that the next run will represent. `late` counts the late
+    occurrences."""
 
     occurrences: tuple[Occurrence, ...]
     reached: Micros
@@ -33,8 +34,8 @@ class Generated:
 
 
 def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
-    """List at most `batch` due occurrences. Those that the catch-up policy or a pause keeps from running have a
-    reason."""
+    """List at most `batch` due occurrences. If the catch-up policy or a pause prevents an occurrence from running, its
+    `reason` is set."""
     if schedule.exhausted:  # without actions it has no times
         return Generated((), schedule.reached, None, coalesced=schedule.memory.coalesced)
     occurrences: list[Occurrence] = []
@@ -92,9 +93,9 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
 def _newest(
     schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
 ) -> tuple[Micros, Micros]:
-    """Return (actual, nominal) of the oldest due occurrence that runs: all that are on time run, and the newest late
-    ones, at most `most` and none before `since`. With `instead`, late ones run only if none is on time. Searches
-    backwards, so that old times are never visited."""
+    """Return (actual, nominal) of the oldest due occurrence that runs. All occurrences that are on time run. Of the
+    late ones, the newest `most` run, but none before `since`. With `instead`, late ones run only if none is on time.
+    Searches backwards, so that old times are never visited."""
     oldest = (now + 1, 0)
     late = on_time = 0
     for due in latest_first(schedule, now):

@@ -1,8 +1,8 @@
 """Decide for one schedule at one moment which occurrences start, wait or do not run, given its unfinished runs. Pure.
 
 Every change of a schedule's progress goes through here: the beat, a trigger, a step of a backfill, the end of a run,
-and the simulation. After the end of a run, `decide_by_oldest` decides from the head of a long buffer; `oldest_suffice`
-says when that is enough.
+and the simulation. After the end of a run, a long buffer need not be read as a whole: if `oldest_suffice` returns True,
+`decide_by_oldest` decides from the oldest waiting runs.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class Live:
 
     @property
     def aside(self) -> bool:
-        """Return whether the run belongs to a backfill that may run beside other runs, so that it blocks none of
-        them."""
+        """Return whether the run belongs to a backfill with the overlap policy ALLOW_ALL. Such a run blocks no other
+        run."""
         return self.filling and self.detail.get("overlap") == Overlap.ALLOW_ALL
 
 
@@ -59,10 +59,10 @@ class Live:
 class Decision:
     """The decision about one schedule at one moment. `schedule` is the schedule after the decision.
 
-    `start` and `hold` are new runs, which start or wait. `release` and `drop` are runs that have waited: they start, or
-    do not run. An entry of `drop` is (run, reason, id of the run that blocks it or None). `passed` has rows for times
-    that do not run. `stop` are runs to cancel or, with `terminate`, to terminate. `late` counts the late times.
-    `completed` means that the schedule completes now.
+    `start` are new runs that start, and `hold` are new runs that wait. `release` are waiting runs that start now, and
+    `drop` are waiting runs that will not run. An entry of `drop` is (run, reason, id of the run that blocks it or
+    None). `passed` has rows for times that do not run. `stop` are runs to cancel or, with `terminate`, to terminate.
+    `late` counts the late times. `completed` means that the schedule completes now.
     """
 
     schedule: Schedule
@@ -225,10 +225,10 @@ def oldest_suffice(schedule: Schedule) -> bool:
 
 
 def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
-    """Decide after the end of a run, from only the oldest waiting runs, at least two.
+    """Decide after the end of a run. Of the waiting runs, `live` contains only the oldest, at least two.
 
-    Returns None if these do not suffice to decide, because a younger run may have expired. That is so if one of these
-    runs has expired, or if none of them can expire. If a run that can expire has not expired, no younger run has.
+    Returns None if these do not suffice to decide, because a younger run may have expired. This is the case if one of
+    the given runs has expired, or if none of them can expire. Of the runs that can expire, the oldest expire first.
     """
     decision = decide(schedule, live, [], now, lambda: "")
     never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)
@@ -243,8 +243,8 @@ def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> D
 def _judge(
     schedule: Schedule, queue: Sequence[Waiting], running: Sequence[Live], now: Micros
 ) -> tuple[Verdict, tuple[list[Live], bool]]:
-    """Return the verdict of the overlap policy, and the runs to stop with whether to terminate them. If all runs to
-    stop end at once, the verdict already starts the runs that wait for them."""
+    """Return (verdict of the overlap policy, (runs to stop, whether to terminate them)). If all runs to stop end at
+    once, the verdict already starts the runs that wait for them."""
     verdict = process_buffer(schedule, queue, [run.root_id for run in running], now)
     if not verdict.cancel and not verdict.terminate:
         return verdict, ([], False)
@@ -257,8 +257,9 @@ def _judge(
 def _with_windows(
     schedule: Schedule, occurrences: Sequence[Occurrence], new_id: Callable[[], str]
 ) -> tuple[list[Fresh], Micros | None]:
-    """Give each occurrence an id and the beginning of its data window: the nominal time before it, or before the first
-    of the times that are coalesced into it. Also returns the nominal time at which the next data window begins."""
+    """Return a `Fresh` for each occurrence, and the nominal time at which the next data window begins. The data window
+    of an occurrence begins at the nominal time before it, or before the first of the times that are coalesced into
+    it."""
     previous = schedule.memory.previous
     fresh: list[Fresh] = []
     compiled = schedule.spec.compiled

@@ -1,5 +1,5 @@
-"""List the occurrences of a schedule in the order in which they are due: nominal times with their jitter, as users have
-skipped or moved them. Pure."""
+"""List the occurrences of a schedule in the order in which they are due: nominal times, with jitter and with the skips
+and moves of users. Pure."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def count_due(schedule: Schedule, first: Occurrence, now: Micros) -> tuple[int, 
 
 
 def upcoming(schedule: Schedule, now: Micros, count: int = 10) -> list[Occurrence]:
-    """Return the next occurrences, including those whose nominal time has passed but which jitter delays until after
-    now."""
+    """Return the next `count` occurrences. They include those whose nominal time has passed, but that jitter or a move
+    delays beyond now."""
     return list(islice(each_upcoming(schedule, now), count))
 
 
@@ -52,7 +52,7 @@ def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:
 
 
 def pending(schedule: Schedule, now: Micros) -> list[Occurrence]:
-    """Return the occurrences whose nominal time has passed but which jitter or a move delays until after now."""
+    """Return the occurrences whose nominal time has passed, but that jitter or a move delays beyond now."""
     begin = min([now - schedule.spec.jitter, *schedule.memory.moved]) - 1
     recent = replace(schedule, reached=max(schedule.reached, begin))
     return [one for one in takewhile(lambda one: one.nominal <= now, _by_nominal(recent)) if one.actual > now]
@@ -121,9 +121,9 @@ def _back_by_nominal(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
 
 
 def neighbours(schedule: Schedule, nominal: Micros) -> tuple[Micros, Micros | None]:
-    """Return the times between which an occurrence can be moved: those of the occurrence before it and of the one after
-    it. The first is 0 if the occurrence before has been decided or does not exist. The second is None if none
-    follows."""
+    """Return the limits between which an occurrence can be moved: when the previous occurrence is due, and when the
+    next one is. The first is 0 if the previous occurrence has been decided or does not exist. The second is None if
+    there is no next occurrence."""
     compiled = schedule.spec.compiled
     before, following = compiled.previous(nominal), compiled.next(nominal)
     low = 0 if before is None or before <= schedule.reached else occurrence(schedule, before).actual

@@ -3,7 +3,7 @@ Pure.
 
 The rules are Temporal's (service/worker/scheduler/buffer.go), except where its behaviour surprises users. These rules
 are Ostinato's own: a started occurrence counts as running until its last attempt ends; an expired occurrence does not
-keep others from starting; BUFFER_ONE keeps the earliest; ALLOW_ALL always starts; every drop has a reason.
+block others; BUFFER_ONE buffers the earliest occurrence; ALLOW_ALL always starts; every drop has a reason.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from ostinato.when.instants import Micros
 class Waiting:
     """An occurrence in the buffer, new or waiting.
 
-    A `manual` one belongs to a trigger or a backfill. It never expires and ignores pauses; it ignores the number of
-    remaining actions, too, unless the policy `manual_counts` is set. An `asked` one does not expire either. `overlap`
-    is the occurrence's own policy; None means the schedule's.
+    A `manual` occurrence belongs to a trigger or a backfill. It never expires and ignores pauses. It also ignores the
+    number of remaining actions, unless the policy `manual_counts` is set. An `asked` occurrence belongs to a catch-up
+    that a user requested at a resume, and never expires. `overlap` is the occurrence's own policy; None means the
+    schedule's.
     """
 
     id: str
@@ -33,9 +34,10 @@ class Waiting:
 
 @dataclass(slots=True)
 class Verdict:
-    """The decision about a buffer. `start` and `keep` (keep waiting) are ids, in the order of the buffer. `dropped`
-    maps an id to (reason, id of the run that blocks or replaces it, or None). `cancel` and `terminate` say what to do
-    with the running runs. `remaining` is the number of actions left after it."""
+    """The decision about a buffer. `start` has the ids of the occurrences that start, and `keep` of those that keep
+    waiting, both in the order of the buffer. `dropped` maps an id to (reason, id of the run that blocks or replaces it,
+    or None). `cancel` and `terminate` say what to do with the running runs. `remaining` is the number of actions
+    left."""
 
     start: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)

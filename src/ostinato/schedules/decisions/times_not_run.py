@@ -1,5 +1,5 @@
-"""The rows of times that do not run: one row for each time or, after `ROWS` in a row for the same reason, a single row
-for a whole stretch of them. Pure."""
+"""The rows of times that do not run: one row for each time or, after `ROWS` consecutive times with the same reason, one
+row for all that follow. Pure."""
 
 from __future__ import annotations
 
@@ -53,8 +53,9 @@ def add_rows(
     """Add rows to `rows` for consecutive times that do not run, all for the same reason.
 
     `group` has the times, each with the id of the run that blocks it, or None. `stretch` describes the times directly
-    before them that did not run. Each time gets a row, but times beyond `ROWS` in a row share one. If the action has
-    `facts`, times that are too late always share a row. Returns the stretch that now ends with these times.
+    before them that did not run, or is None. Each time gets its own row, until `ROWS` consecutive times have one;
+    further times share a row. If the action has `facts`, times that are too late always share a row. Returns the
+    stretch that now ends with these times.
     """
     apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
     auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]

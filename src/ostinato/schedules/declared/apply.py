@@ -56,8 +56,9 @@ def apply_plan(
 ) -> Operation[Plan]:
     """Make a plan and apply it. Returns the plan.
 
-    Raises DeclaredElsewhere if a schedule belongs to another origin, unless `take` or `leave_taken` is set: `take`
-    takes that schedule over, and `leave_taken` leaves it as it is. Raises StoreChanged if another process was faster.
+    Raises DeclaredElsewhere if another origin declares a wanted schedule, unless `take` or `leave_taken` is set: `take`
+    takes that schedule over, and `leave_taken` leaves it as it is. Raises StoreChanged if another process created or
+    closed one of the schedules at the same time.
     """
     origins = list(origins)
     # Lock in name order to avoid deadlocks.

@@ -1,5 +1,6 @@
-"""Read a crontab as schedules. Each line becomes a schedule of a job that the user provides, with the command line as
-its input: Ostinato has no job that runs commands. Lines and settings that cannot be translated are reported."""
+"""Read a crontab as schedules. Each line becomes a schedule that starts a job with the command line as its input. Users
+provide that job, because Ostinato has no job that runs commands. Lines and settings that cannot be translated are
+reported."""
 
 from __future__ import annotations
 
@@ -62,8 +63,8 @@ class Crontab:
 
 
 def read_crontab(text: str, file: str = "crontab", *, system: bool = False, tz: str = "") -> Crontab:
-    """Read a user's crontab or, with `system`, a crontab whose lines name the user. `tz` is the time zone of the lines
-    before one that sets another zone. Raises FileError with all lines that cannot be read."""
+    """Read a user's crontab or, with `system`, a crontab whose lines name the user. `tz` is the time zone until a line
+    sets another one. Raises FileError with all lines that cannot be read."""
     crontab = Crontab()
     problems: list[FileProblem] = []
     reading = _Reading(file, system, tz, crontab)

@@ -40,8 +40,8 @@ def _nowhere(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleFile:
-    """The schedules of a file. `entries` maps the name of a schedule to the arguments of `create`. `places` maps it to
-    the place of the schedule's action in the file."""
+    """The schedules of a file. `entries` maps the name of a schedule to the arguments of `create`. `places` maps the
+    name to the place of the schedule's action in the file."""
 
     origin: str
     entries: Mapping[str, Mapping[str, Any]]
@@ -71,8 +71,9 @@ def checked_drafts(results: Iterable[Schedule | FileProblem]) -> list[Schedule]:
 
 
 def read_schedules(path: str | FilePath, *, name: str | None = None, kinds: ActionKinds = NO_KINDS) -> ScheduleFile:
-    """Read a file of schedules. Their origin is `file:` and `name`, by default the file's name. `kinds` are the kinds
-    of actions other than jobs. Raises FileError with all mistakes, and OstinatoError if the file cannot be read."""
+    """Read a file of schedules. Their origin is `file:{name}`; by default, `name` is the file's name. `kinds` are the
+    kinds of actions other than jobs. Raises FileError with all mistakes, and OstinatoError if the file cannot be
+    read."""
     file = FilePath(path)
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -86,8 +87,8 @@ def read_schedules(path: str | FilePath, *, name: str | None = None, kinds: Acti
 def parse_schedules(
     text: str, file: str = "schedules.yaml", *, name: str | None = None, kinds: ActionKinds = NO_KINDS
 ) -> ScheduleFile:
-    """Read a text as a file of schedules, as `read_schedules` does. Errors call the text `file`. Raises FileError with
-    all mistakes."""
+    """Read a text as a file of schedules, as `read_schedules` does. `file` is the name that errors give to the text.
+    Raises FileError with all mistakes."""
     document = read_yaml(text, file)
     reading = _Reading(document, file, kinds)
     entries = dict(reading.entries())

@@ -37,9 +37,9 @@ class Change:
 class Step:
     """What a plan does with one schedule.
 
-    The verb `missing` means that this origin declared the schedule before, and no longer does. `taken` means that
-    another origin, `owner`, declares the schedule. `before` and `after` are the next times of the schedule before and
-    after the step, in its own time zone.
+    The verb `missing` means that this origin declared the schedule earlier, but no longer does. The verb `taken` means
+    that another origin (`owner`) declares the schedule with another definition. `before` has the next times of the
+    schedule before the step, and `after` those after the step, both in the schedule's time zone.
     """
 
     name: str
@@ -187,8 +187,8 @@ def may_take(owner: str | None, origin: str | None) -> bool:
     """Return whether `origin` may change a schedule that `owner` declares, without a request of the user.
 
     It may if the schedule has no owner, or if `owner` is `origin`. An app with a name may also change schedules that
-    code without a name declared, because the app may have got its name later. Otherwise two origins would overwrite
-    each other's definitions again and again.
+    code without a name declared, because the app may have got its name later. In all other cases it may not: two
+    origins would overwrite each other's definitions again and again.
     """
     return owner is None or owner == origin or (owner == CODE and origin is not None and origin.startswith(f"{CODE}:"))
 

@@ -77,9 +77,9 @@ def step(
 ) -> tuple[Backfill, list[Occurrence], Micros | None]:
     """Compute the next step of a backfill. Pure.
 
-    Returns the backfill after the step, the occurrences of the step, and when the following step is due, or None if
-    this was the last one. `outstanding` is the number of the backfill's unfinished runs. It never exceeds `batch`, so
-    that scheduled runs find free workers.
+    Returns (backfill after the step, occurrences of the step, time of the following step). The time is None if this was
+    the last step. `outstanding` is the number of the backfill's unfinished runs. A step never raises it above
+    `batch`, so that scheduled runs find free workers.
     """
     room = max(0, batch - outstanding)
     if backfill.rate is not None:

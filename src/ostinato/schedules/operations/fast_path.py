@@ -1,13 +1,14 @@
-"""Fast path: the common firing and the common success of a schedule, from the rows read to the rows written.
+"""Fast path: handles the common firing and the common success of a schedule by converting the read rows directly into
+the rows to write.
 
 A firing is plain if one time is due and on time, the schedule has no unfinished run, and no skip, move or limit
 applies: then the occurrence starts under every policy. A success is plain if no run waits for it and the schedule has a
 next time.
 
-The fast path neither reads the whole schedule, nor calls `decide`, nor builds JSON from objects. For a firing it
-mirrors `decide.advance` and `write.write_decisions`, for a success `run_ended.remember`. It must write the same rows.
-tests/unit/schedules/operations/test_fast_path.py writes random firings both ways and compares them.
-(While many runs wait, `run_ended.decide_waiting` has another shortcut: it reads only the oldest ones.)
+The fast path neither reads the whole schedule, nor calls `decide`, nor builds JSON from objects. It must write the same
+rows as the slow path: for a firing, those of `decide.advance` and `write.write_decisions`; for a success, those of
+`run_ended.remember`. tests/unit/schedules/operations/test_fast_path.py writes random firings on both paths and compares
+them. (While many runs wait, `run_ended.decide_waiting` has another shortcut: it reads only the oldest ones.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Fire the timers of schedules: due times, steps of backfills, and runs whose actions could not be built before.
 
-The beat has locked the timers that it fires. Suppose it waited for a schedule that another transaction has locked, and
-that transaction set one of these timers: both would wait for each other. So the beat skips a locked schedule and
+The beat has locked the timers that it fires. It must not wait for a schedule that another transaction has locked: if
+that transaction sets one of these timers, both would wait for each other. So the beat skips a locked schedule and
 postpones its timer.
 """
 

@@ -50,9 +50,10 @@ def keep(
 ) -> Operation[tuple[str, bool]]:
     """Delete one batch of old rows of each kind.
 
-    Schedules that were closed, and backfills that ended, before the time `before` are deleted. `after` is a cursor: the
-    id of the last schedule with the policy `keep` that the previous batch visited. Returns the cursor for the next
-    batch, "" at the end, and whether a batch was full, so that more rows may be left to delete.
+    Closed schedules and ended backfills are deleted if they were closed or ended before the time `before`. `after` is a
+    cursor: the id of the last schedule with the policy `keep` that the previous batch visited. Returns (cursor, full).
+    The cursor is for the next batch, and is "" at the end. `full` means that a batch was full, so more rows may be left
+    to delete.
     """
     answers = yield sql("drop_requests", before=now - KEEP_ANSWERS, limit=_BATCH)
     closed = yield sql("drop_closed_schedules", before=before, limit=_BATCH)

@@ -1,5 +1,5 @@
-"""Build the actions of runs that could not be built when the runs were inserted. Each is tried again after 1, 2, 4 and
-8 s; then the run fails."""
+"""Retry actions that could not be built when their runs were inserted. Each action is tried again after 1, 2, 4 and
+8 s; then its run fails."""
 
 from __future__ import annotations
 

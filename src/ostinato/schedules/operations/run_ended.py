@@ -90,10 +90,11 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return what a run of a schedule with facts (`Action.facts`) reports about its work: a dict with `outcome` and
-    those other keys of `_SAID` that it sets. Return None for a run without facts or without a report.
+    """Return what a run reports about its work, if its schedule has facts (`Action.facts`): a dict with `outcome`, and
+    with the other keys of `_SAID` if the report has them. Return None for a run without facts or without a report.
 
-    Such a run can succeed as a run although its work was skipped or has failed. So the outcome is in its result.
+    The status of such a run is not enough: a run can succeed although its work was skipped or has failed. So the run
+    returns the outcome of its work as its result.
     """
     if not has_facts(ended):
         return None

@@ -49,9 +49,10 @@ def write_decisions(
 ) -> Operation[list[Row]]:
     """Write decisions. Returns events to write.
 
-    With `save=False` the caller writes the rows of the schedules. A decision that cannot be written is added to
-    `refused` with its error, and the others are written; without `refused` the error is raised. `not_started` gets the
-    runs that cannot start now: their id → the reason."""
+    With `save=False` the caller writes the rows of the schedules. If a decision cannot be written, it is added to
+    `refused` with its error, and the others are written; without `refused` the error is raised. `not_started` is filled
+    with the runs that cannot start now: it maps the run's id to the reason.
+    """
     unfit = yield from maker.find_unfit(one.schedule for one in decisions if one.start or one.hold)
     batch = _DecisionRows(now, maker, inputs or {}, save, unfit, not_started)
     for decision in decisions:
@@ -84,7 +85,7 @@ def _stop(decision: Decision, now: Micros, kinds: Kinds) -> Operation[list[Row]]
 
 
 def stopped_event(now: Micros, run: Run, reason: str, status: Status) -> Row:
-    """Return the row of the event `schedule:canceled` for a run of a schedule that was stopped."""
+    """Return the row of the event `schedule:canceled` for a schedule's run that was stopped."""
     return engine_rows.of_schedule(now, run, "schedule:canceled", reason=reason, status=status.value)
 
 
@@ -122,7 +123,7 @@ class _DecisionRows:
         self._lists: list[list[Any]] = [one for one in vars(self).values() if isinstance(one, list)]
 
     def add(self, decision: Decision) -> None:
-        """Add all rows of a decision, or none if it raises."""
+        """Add all rows of a decision. If this raises an error, no row is added."""
         before = [len(one) for one in self._lists]
         try:
             self._add(decision)
@@ -193,7 +194,7 @@ class _DecisionRows:
         return run
 
     def _placeholder(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
-        """Return a run whose action cannot be built now. A timer tries again; until then the overlap policy counts the
+        """Return a run whose action cannot be built now. A timer retries it; until then the overlap policy counts the
         run as running. If the overlap policy holds the run back, its action is built when the run is released."""
         due = fresh.occurrence
         input = self.inputs.get(due.origin)
@@ -317,7 +318,8 @@ def _dropped_detail(schedule: Schedule, run: Live, why: Reason, by: str | None) 
 
 
 def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | None:
-    """Return the present value of the policy that kept an occurrence from running; None if no policy did."""
+    """Return the present value of the policy that prevented an occurrence from running, or None if the cause was no
+    policy."""
     match why:
         case Reason.OVERLAP | Reason.REPLACED:
             return (overlap or schedule.policies.overlap).value

@@ -19,8 +19,8 @@ _BATCH = 200
 
 
 async def recompute_zones(store: Store) -> int:
-    """Compute the next times again that were computed with older time zone rules, in batches of schedules. Returns the
-    number of these schedules."""
+    """Find the schedules whose next times were computed with older time zone rules, and compute these times again, in
+    batches. Returns the number of these schedules."""
     rules = rules_in_force().version
 
     def recompute_batch(_: int) -> Operation[int]:

@@ -10,7 +10,7 @@ from ostinato.model import Json
 
 
 class EarlierCall(NamedTuple):
-    """An earlier call of a mutator for the same event. `refused`: the mutator has reported that a call with these
+    """An earlier call of a mutator for the same event. `refused` means that the mutator reported that a call with these
     `params` can never succeed."""
 
     key: str

@@ -25,8 +25,8 @@ class Failure(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The consequences of a failure: the run's status and counters, and the problem that blocks the workflow until it
-    is resolved."""
+    """The consequences of a failure: the run's status and counters, and `blocked`, which blocks the workflow until the
+    failure is resolved."""
 
     status: RunStatus
     failures: int
@@ -46,7 +46,7 @@ def judge(
     checking_at: Micros | None = None,
 ) -> Verdict:
     """Decide what follows a failure of `run`. `logic_failures` is the number of logic errors in a row before this one.
-    `checking_at` is when the mutator will be asked whether its effect took place."""
+    At `checking_at`, the mutator will be asked whether its effect took place."""
     kind = failure.failure
     failures = run.failures + 1 if kind is FailureClass.TRANSIENT else 0
     crashes = run.crashes + 1 if kind is FailureClass.CRASH else 0
@@ -64,8 +64,8 @@ def judge(
 
 
 class Start(NamedTuple):
-    """Where a run begins that follows a failed one. With `keeps`, the new run takes over the checkpoints, the
-    reservations and the mutation of the failed run. Otherwise the reservations are released."""
+    """The phase in which a run begins that follows a failed run. With `keeps`, the new run takes over the checkpoints,
+    the reservations and the mutation of the failed run. Otherwise the reservations are released."""
 
     phase: Phase
     keeps: bool

@@ -9,8 +9,8 @@ from ostinato.workflows.model import MutationStatus, Policy
 
 
 class Next(NamedTuple):
-    """The new status of the ledger row, how often the mutator has been asked, and when to ask it again. `next_at` is
-    None if it is not asked again."""
+    """The new status of the ledger row, the number of times that the mutator has been asked, and the time to ask it
+    again. `next_at` is None if the mutator is not asked again."""
 
     status: MutationStatus
     attempts: int

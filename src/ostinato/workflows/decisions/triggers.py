@@ -15,8 +15,8 @@ def choose(
 ) -> HandlerState | None:
     """Choose the handler to run now. `oldest` maps a topic to the id of its oldest pending event; ids sort by time.
 
-    Consumers come before producers, and the consumer with the oldest pending event comes first. Producers go in the
-    order in which they became due. Returns None if nothing is due.
+    Consumers come before producers. Among the due consumers, the one with the oldest pending event comes first. Among
+    the due producers, the one that became due first comes first. Returns None if no handler is due.
     """
     consumers: list[tuple[bool, str, str, HandlerState]] = []
     producers: list[tuple[Micros, str, HandlerState]] = []
@@ -35,8 +35,8 @@ def choose(
 
 
 def due_at(handler: HandlerState, now: Micros) -> Micros | None:
-    """Return when a handler is due. It may run if that time has come. None means that it is not due at any time: a
-    producer has no more times, or a consumer waits for an event."""
+    """Return when a handler is due. Returns None if it has no such time: a producer has no more times, or a consumer
+    waits for an event."""
     if handler.type is HandlerType.PRODUCER:
         return handler.next_run
     times = [handler.wake_at] if handler.wake_at is not None else []
@@ -46,7 +46,8 @@ def due_at(handler: HandlerState, now: Micros) -> Micros | None:
 
 
 def next_look(definition: Definition, handlers: Iterable[HandlerState], now: Micros) -> Micros | None:
-    """Return when the next handler is due if no event arrives before, or None if no handler is."""
+    """Return when the next handler is due, provided that no event arrives before. Returns None if no handler has a due
+    time."""
     times = [due_at(handler, now) for handler in handlers if handler.name in definition.handlers]
     return min((time for time in times if time is not None), default=None)
 
@@ -58,7 +59,7 @@ def oldest_event(definition: Definition, consumer: str, oldest: Mapping[str, str
 
 
 class Wake(NamedTuple):
-    """When a consumer runs again: the new values of these fields of its `HandlerState`."""
+    """When a consumer runs again. The values are for the fields of the same name in its `HandlerState`."""
 
     wake_at: Micros | None
     dirty: bool

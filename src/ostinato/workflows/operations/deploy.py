@@ -71,8 +71,9 @@ def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Work
 
 
 def _is_older(version: Version, workflow: Workflow) -> bool:
-    """Return whether a version is older than the active one. It is if its number is lower. It also is if the active
-    version is a repair with the same number that every process can load."""
+    """Return whether a version counts as older than the active one. It does if its number is lower. If the numbers
+    are equal, it does if the active version is a repair with an import path, because every process can load such a
+    repair."""
     assert version.number is not None
     repaired = workflow.repairs > 0 and workflow.source is not None
     return version.number < workflow.version or (version.number == workflow.version and repaired)
@@ -107,8 +108,8 @@ def _create(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Wor
 
 
 def _merge_handlers(loaded: Loaded, before: Definition | None, now: Micros) -> None:
-    """Add new handlers. Make all consumers due, and the producers that are new or have a new schedule. Removed handlers
-    keep their state."""
+    """Add new handlers. Make all consumers due. Make those producers due that are new or have a new schedule. The state
+    of removed handlers stays stored."""
     definition, id = loaded.definition, loaded.workflow.id
     schedules = {} if before is None else {producer.name: producer.schedule for producer in before.producers}
     for producer in definition.producers:

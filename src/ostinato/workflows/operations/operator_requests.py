@@ -34,8 +34,8 @@ from ostinato.workflows.store import statement
 
 def locked(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
     """Lock a workflow by its name. Its unfinished run is locked first, because every operation locks runs before
-    workflows. `actor` is the user whom the events name. Raises `NotFound`, and `Conflict` if another run begins each
-    time before the workflow is locked."""
+    workflows. `actor` is the user whom the events name. Raises `NotFound` if there is no such workflow. Raises
+    `Conflict` if, at every try, another run begins before the workflow is locked."""
     check_name(name)
     for _ in range(10):
         rows = yield statement("workflow_by_name", namespace=namespace, name=name)
@@ -105,9 +105,9 @@ def run_now(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[int]:
 
 
 def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros, new_id: NewId) -> Operation[None]:
-    """Resolve the problem that blocks a workflow. `run_id` is the run that the user believes to block it, so that an
-    old answer cannot resolve a new problem. Raises `Conflict` if nothing or another run blocks the workflow, while the
-    fixer works, or if this choice does not apply."""
+    """Resolve the problem that blocks a workflow. `run_id` is the run that blocks it, as far as the user knows; so an
+    old answer cannot resolve a new problem. Raises `Conflict` if the workflow is not blocked, if another run blocks it,
+    if the fixer is at work, or if this choice does not apply."""
     workflow, blocked = loaded.workflow, loaded.workflow.blocked
     if blocked is None:
         raise Conflict(f"workflow {workflow.name!r} is not blocked; there is nothing to resolve")
@@ -168,8 +168,8 @@ def _resolve_mutation(
 
 
 def _skip_run(loaded: Loaded, record: HandlerRun, mutation: Mutation | None, now: Micros) -> Operation[None]:
-    """Skip the events that the run has reserved which blocks the workflow. Its `next` is then called with the outcome
-    `skipped`. Raises `Conflict` if the run is not `skippable`."""
+    """Skip the events that are reserved by the run that blocks the workflow. The handler's `next` is then called with
+    the outcome `skipped`. Raises `Conflict` if the run is not `skippable`."""
     if not record.skippable:
         raise Conflict(_why_not_skippable(loaded.workflow.name, record))
     if mutation is not None:
@@ -203,7 +203,7 @@ def _resume_run(loaded: Loaded, record: HandlerRun, now: Micros) -> Operation[No
 
 
 def _end_run(loaded: Loaded, record: HandlerRun, now: Micros, reason: str) -> Operation[None]:
-    """End a run that is paused in place, and that another will follow."""
+    """End a run that is paused in place. Another run is to follow it."""
     yield statement("save_workflow_runs", [run_row(record)])
     run = whole_run((yield sql("runs_for_update", [(record.run_id,)]))[0])
     loaded.events.append(event_row(now, run, "run:failed", reason=reason))
@@ -231,7 +231,7 @@ def _cancellable(run_id: str) -> Operation[HandlerRun | None]:
 
 
 def _cancel_run(loaded: Loaded, record: HandlerRun, reason: str, now: Micros) -> Operation[None]:
-    """Cancel the run that is under way or paused in place, and release its events. Its handler is due again."""
+    """Cancel a run that is active or paused in place, and release its events. The run's handler becomes due again."""
     record.status, record.updated = RunStatus.CANCELLED, max(now, record.updated + 1)
     yield statement("release_events", [(record.run_id,)], now=now)
     yield statement("save_workflow_runs", [run_row(record)])
@@ -247,9 +247,9 @@ def _cancel_run(loaded: Loaded, record: HandlerRun, reason: str, now: Micros) ->
 def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id: NewId) -> Operation[None]:
     """Skip one event.
 
-    If a run has reserved the event and its mutation has not begun, the run is cancelled, and the other events that it
-    has reserved are prepared again. Raises `NotFound`. Raises `Conflict` if the event is consumed, or if that mutation
-    may have begun.
+    If a run has reserved the event and the run's mutation has not begun, the run is cancelled or, if it has failed,
+    retried. Its other events are prepared again. Raises `NotFound` if there is no such event. Raises `Conflict` if the
+    event is consumed, or if the mutation of the run that has reserved it may have begun.
     """
     check_text(topic, "topic")
     check_text(message_id, "message_id")
@@ -268,8 +268,9 @@ def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id:
 
 
 def skip_input(loaded: Loaded, input_id: str, now: Micros, new_id: NewId) -> Operation[dict[str, str]]:
-    """Skip an input: all its events, also those that come later. Returns a dict from event id to the event's status.
-    Events that are consumed, or whose mutation may have begun, are not skipped. Raises `NotFound`."""
+    """Skip an input: all its events, including those that come later. Events that are consumed, or whose mutation may
+    have begun, are not skipped. Returns a dict from event id to the event's new status. Raises `NotFound` if there is
+    no such input."""
     check_text(input_id, "input_id")
     if not (yield statement("skip_inputs", [(loaded.workflow.id, input_id)])):
         raise NotFound(f"workflow {loaded.workflow.name!r} has no input {input_id!r}")

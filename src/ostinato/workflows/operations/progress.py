@@ -50,12 +50,13 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Step:
-    """One write about a claimed run. `record` is the record of the run after the step. `before` is the value of its
-    field `updated` before the step: the step is written only if the stored record still has that value.
+    """One write about a claimed run. `record` is the record of the run after the step. The step is written only if the
+    field `updated` of the stored record is still `before`.
 
     `reserve` lists events to reserve, as (topic, message id). `wake` holds the wake time that `prepare` returned, if it
-    was called. `mutation` is the ledger row to write, inserted if `new_mutation` is set. `failure` is why the run
-    fails. `can_fix` means that the workflow has a fixer. `fixed` means that this run of a fixer has made a new version.
+    was called. `mutation` is the ledger row to write, which is inserted if `new_mutation` is set. `failure` is why the
+    run fails. `can_fix` means that the workflow has a fixer. `fixed` means that this run, a fixer's run, has deployed a
+    new version.
     """
 
     run: Run
@@ -142,8 +143,8 @@ def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | N
 
 
 def _reserve(steps: Sequence[Step], now: Micros) -> Operation[dict[str, Answer]]:
-    """Reserve events. Returns a dict from run id to the answer, for the runs whose events cannot all be reserved; no
-    event is reserved for these runs."""
+    """Reserve events. If not all events of a run can be reserved, none of them is. Returns a dict from the id of each
+    such run to the answer."""
     asked = [
         (step.record.workflow_id, topic, message) for step in steps for topic, message in dict.fromkeys(step.reserve)
     ]
@@ -225,8 +226,8 @@ def _commit(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros, new_i
 
 
 def _end_fix(loaded: Loaded, fixed: bool, now: Micros) -> None:
-    """Act on the end of a fixer's run: retry the failed run with the new version or, without one, leave the failure to
-    a person."""
+    """Handle the end of a fixer's run. If it deployed a new version, retry the failed run with this version. Otherwise
+    leave the failure to a person."""
     blocked = loaded.workflow.blocked
     if blocked is None or not blocked.fixing:
         return
@@ -410,7 +411,8 @@ def block(
 
 def lose_fixer(loaded: Loaded, record: HandlerRun, now: Micros, *, again: bool) -> None:
     """Handle the end of a fixer's run that gave no answer, because it crashed or was stopped. With `again`, another run
-    of the fixer follows, unless there were too many crashes. Otherwise the failure is left to a person."""
+    of the fixer follows, unless there were too many crashes. Without `again`, or after too many crashes, the failure is
+    left to a person."""
     loaded.workflow.run_id, loaded.changed = None, True
     record.crashes += 1
     if not again or record.crashes >= loaded.definition.policy.crash_attempts:

@@ -44,10 +44,10 @@ FIXER = "fixer"
 
 @dataclass(slots=True)
 class Loaded:
-    """A locked workflow with the rows that the scheduler needs. The function `save` writes its changes.
+    """A locked workflow with the rows that the scheduler needs. The function `save` writes the changes of a `Loaded`.
 
     `actor` is the user who requested the change; None means the user who deployed the workflow. `oldest` maps a topic
-    to the id of its oldest pending event, once `read_oldest` has read it. `events` are events to write.
+    to the id of its oldest pending event; it is empty until `read_oldest` is called. `events` are events to write.
     """
 
     workflow: Workflow
@@ -115,8 +115,8 @@ def read_oldest(workflows: Sequence[Loaded]) -> Operation[None]:
 def advance(workflows: Sequence[Loaded], now: Micros, new_id: NewId) -> Operation[list[Run]]:
     """Start the due runs of locked workflows, save the workflows, and write their events. Returns the new runs.
 
-    Call `read_oldest` before. Each workflow gets a timer for its next check, unless a run is active: then the end of
-    that run advances the workflow.
+    Call `read_oldest` before. A workflow without a run gets a timer for its next check. A workflow with a run needs no
+    timer, because the end of the run advances it.
     """
     runs: list[Run] = []
     records: list[HandlerRun] = []

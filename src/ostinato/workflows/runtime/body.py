@@ -1,9 +1,9 @@
-"""The body of claimed runs of workflows: it calls handlers phase by phase, and writes each checkpoint, fenced by the
+"""The body of claimed runs of workflows. It calls handlers phase by phase, and writes the checkpoints, fenced by the
 claim.
 
 Steps of many runs are written together. After a crash or a stop, a run continues from its last checkpoint. A run that
-has not reached the mutation begins again. A run whose mutation is settled continues with `next`. In between, the
-mutator is asked whether its effect took place.
+has not reached the mutation begins again. A run whose mutation has a final outcome continues with `next`. In between,
+the mutator is asked whether its effect took place.
 """
 
 from __future__ import annotations
@@ -143,7 +143,8 @@ class WorkflowBody:
         log.warning("steps of workflows cannot be written", action="workflows_trouble", problem=str(problem))
 
     async def _leave_to_others(self, run: Run, loaded: LoadedRun) -> None:
-        """Let a run wait for a moment, so that another node can claim it: this node does not have its code."""
+        """Let a run wait for a moment, so that another node can claim it, because this node does not have the
+        workflow's code."""
         now = self.now()
         words = f"no code of workflow {loaded.workflow.name!r}, version {loaded.workflow.label}, here"
         log.warning(words, action="workflow_code_missing", run=run.id)
@@ -159,8 +160,8 @@ class WorkflowBody:
 
 
 def _copy(step: Step) -> Step:
-    """Copy a step. A try of a transaction may change its records, and the next try must begin with the original
-    ones."""
+    """Copy a step. A try of a transaction may change the step's records, and the next try must begin with unchanged
+    records."""
     mutation = None if step.mutation is None else replace(step.mutation)
     return replace(step, record=replace(step.record), mutation=mutation)
 
@@ -303,8 +304,8 @@ class _Attempt:
         return await self._apply(mutation)
 
     async def _key_of(self, request: MutationRequest) -> str:
-        """Return the idempotency key of the requested call (see `effect_keys`). Earlier calls for the same events are
-        read from the ledger, if there can be any."""
+        """Return the idempotency key of the requested call (see `effect_keys`). If there may be earlier calls for the
+        same events, they are read from the ledger."""
         events, mutator = self._loaded.events, request.mutator
         first = effect_key(self._record.workflow_id, mutator, [event.id for event in events])
         if all(event.attempt == 1 for event in events):  # none was ever released, so no earlier run has called for them
@@ -318,8 +319,8 @@ class _Attempt:
         return key_of_call(first, orjson.loads(dump(request.params)), calls)
 
     async def _apply(self, mutation: Mutation) -> Outcome | None:
-        """Call the mutator. If it raises, its error says whether the effect took place; if that is unknown, ask the
-        mutator. Returns the outcome, or None if the run does not continue on this node."""
+        """Call the mutator. If it raises an error, the error says whether the effect took place. If the error says
+        `maybe`, ask the mutator. Returns the outcome, or None if the run does not continue on this node."""
         mutator = self._body.tools.mutators[mutation.mutator]
         call, params = self._mutation_context(mutation), orjson.loads(mutation.params)
         called = await self._call_user(lambda: mutator.function(call, **params))
@@ -348,8 +349,8 @@ class _Attempt:
         return outcome
 
     async def _reconcile(self, mutation: Mutation) -> bool:
-        """Ask the mutator whether its effect took place. Returns True if it did: the outcome is written, and the run
-        continues. Otherwise the failure or the pause of the run is written."""
+        """Ask the mutator whether its effect took place. If it did, write the outcome and return True: the run
+        continues. Otherwise write that the run fails or pauses, and return False."""
         if mutation.status is MutationStatus.INDETERMINATE:
             await self._pause(mutation, None)
             return False
@@ -462,9 +463,9 @@ class _Attempt:
         return await call_in_task(call, self._policy.phase_timeout, begin)
 
     async def _finish(self, publications: Publications, returned: Any, phase: Phase) -> None:
-        """Commit the run: write its publications, its new state, the end of its reserved events and the next wake time
-        in one transaction. `returned` is the state that the handler returned; if it cannot be stored, the run
-        fails."""
+        """Commit the run. One transaction writes its publications, its new state, the new status of its reserved
+        events, and the next wake time. `returned` is the state that the handler returned. If it cannot be stored, the
+        run fails."""
         state: NewState | None = None
         if returned is CLEAR:
             state = NewState(None)
@@ -553,8 +554,8 @@ _FAILED = object()
 
 
 def _read_result(returned: object, consumer: ConsumerDefinition) -> tuple[Prepared, list[tuple[str, str]]]:
-    """Check the value that `prepare` returned. Returns it with the (topic, message id) of each event to reserve. Raises
-    OstinatoError if the value is wrong."""
+    """Check the value that `prepare` returned. Returns (the value, the list of events to reserve); such an event is
+    (topic, message id). Raises OstinatoError if the value is wrong."""
     if returned is None:
         returned = Prepared()
     if not isinstance(returned, Prepared):
@@ -571,8 +572,8 @@ def _read_result(returned: object, consumer: ConsumerDefinition) -> tuple[Prepar
 
 
 def _storable(result: Any) -> Any:
-    """Return a mutator's result in the form to store. A result that is not JSON is stored as text, because its effect
-    has taken place."""
+    """Return a mutator's result in the form to store. A result that is not JSON is stored as text and raises no error,
+    because the effect has taken place."""
     try:
         return orjson.loads(to_json(result, "the result"))
     except OstinatoError:

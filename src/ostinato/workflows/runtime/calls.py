@@ -30,8 +30,8 @@ async def call_in_task(
     call: Callable[[], Awaitable[Any]], timeout: Micros, begun: Callable[[asyncio.Task[Any]], None]
 ) -> Called:
     """Call a function in a task, with a time limit. `begun` is called with the task before the task runs. After the
-    limit the task is cancelled. If the code ignores that, it is abandoned after a while, so that it cannot hold up its
-    workflow."""
+    limit the task is cancelled. If the code ignores the cancellation, the task is abandoned after a while, so that it
+    cannot delay its workflow."""
     task = asyncio.get_running_loop().create_task(_capture(call))
     begun(task)
     try:

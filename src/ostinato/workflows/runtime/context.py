@@ -1,7 +1,8 @@
 """The `ctx` argument of handlers: what each phase may do, and what it has requested.
 
-The permissions of the phases are enforced here. The first failure of a call of `ctx` fails the run, even if the handler
-catches the error; the handler's result is then discarded. Code that does not use `ctx` cannot be controlled.
+The permissions of the phases are enforced here. If a call of `ctx` fails, the run fails with the first such failure,
+even if the handler catches the error; the handler's result is then discarded. Code that does not use `ctx` cannot be
+controlled.
 """
 
 from __future__ import annotations
@@ -120,7 +121,8 @@ class PreparedRun:
 
 
 class MutationRequested(BaseException):
-    """Ends `mutate` where it calls its mutator. The host then calls the mutator; code after the call never runs."""
+    """Ends `mutate` where it awaits `ctx.mutate(…)`. The host then calls the mutator; the rest of `mutate` never
+    runs."""
 
 
 @dataclass(slots=True)
@@ -165,7 +167,7 @@ class HandlerContext:
         return [event_view(read_event(row)) for row in await read_patiently(self._store, pending)]
 
     async def get(self, topic: Topic | str, ids: Sequence[str]) -> list[Event]:
-        """Return events of a topic by their message ids, whatever their status. Missing ones are left out."""
+        """Return events of a topic by their message ids, whatever their status. Ids without an event are ignored."""
         name = self._subscribed(topic, "get")
         if isinstance(ids, str) or not isinstance(ids, Sequence) or not all(map(is_text, ids)):
             raise self._refuse(f"get: {short_repr(ids)} is not a list of message ids")
@@ -186,8 +188,8 @@ class HandlerContext:
     # Publishing
 
     def register_input(self, source: str, type: str, id: str, title: str = "") -> str:
-        """Register an object of another system, such as an e-mail, that causes events. Returns the id to pass to
-        `publish`, which is the same for the same source, type and id."""
+        """Register an object of another system, such as an e-mail, that causes events. Returns the input id to pass to
+        `publish`. The same source, type and id always give the same input id."""
         self._allow("register_input")
         for name, value in (("source", source), ("type", type), ("id", id)):
             if not is_text(value) or len(value) > _LONGEST_MESSAGE_ID:
@@ -236,8 +238,8 @@ class HandlerContext:
     # Mutating
 
     def mutate(self, name: str, /, **params: Any) -> Coroutine[Any, Any, NoReturn]:
-        """Request a call of a declared mutator with these parameters. Await the returned coroutine: that ends the
-        handler's `mutate`, and no code after it runs. The host then calls the mutator."""
+        """Request a call of a declared mutator with these parameters. Await the returned coroutine: this ends the
+        handler's `mutate`, and no code after the `await` runs. The host then calls the mutator."""
         self._allow("mutate")
         if self.requested is not None:
             first = self.requested.mutator
@@ -271,8 +273,8 @@ class HandlerContext:
         self._task = task
 
     def close(self) -> None:
-        """End the phase: a task that the handler has left running can no longer use `ctx`. A call of `ctx.mutate` that
-        was not awaited is recorded as a logic error, because its effect would be lost."""
+        """End the phase: from now on, a task that the handler has left running cannot use `ctx`. If a call of
+        `ctx.mutate` was not awaited, record a logic error, because the effect would be lost."""
         self._over = True
         for name, request in self._requests:
             if inspect.getcoroutinestate(request) == inspect.CORO_CREATED:
@@ -287,7 +289,8 @@ class HandlerContext:
         return tools[name]
 
     def _check_params(self, function: Callable[..., Any], params: dict[str, Any], what: str, *first: str) -> None:
-        """Raise `PhaseViolation` for parameters that a reader or a mutator does not take, before it is called."""
+        """Raise `PhaseViolation` if a reader or a mutator does not accept these parameters. Check this before the
+        call."""
         try:
             inspect.signature(function).bind(*first, **params)
         except TypeError as problem:

@@ -23,8 +23,8 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class LoadedRun:
-    """A run with its workflow. `events` are the events that the run has reserved; `failed` is the run that a fixer is
-    to repair."""
+    """A run with its workflow. `events` are the events that the run has reserved. For a fixer's run, `failed` is the
+    failed run that the fixer is to repair."""
 
     record: HandlerRun
     workflow: Workflow

@@ -44,11 +44,11 @@ class InputGroup:
 class WorkflowInfo:
     """A workflow at a glance.
 
-    `status` is Running, Idle, Needs attention or Stopped. `issue` says what is wrong, and `choices` are the choices
-    with which `resolve` can settle it. `timing` says when the workflow checks next, or that it is paused or stopped for
-    good. `pending` maps a topic to the number of its pending events. `orphaned` are the topics in `pending` that no
-    handler of this version consumes. `run_id` is the run that is active or paused in place. `deployed` is when the
-    workflow was first deployed.
+    `status` is Running, Idle, Needs attention or Stopped. `issue` describes the problem that blocks the workflow, and
+    `choices` are the choices with which `resolve` can settle it. `timing` says when the workflow checks next, or that
+    it is paused or stopped for good. `pending` maps a topic to the number of its pending events. `orphaned` are the
+    topics in `pending` that no handler of this version consumes. `run_id` is the run that is active or paused in place.
+    `deployed` is when the workflow was first deployed.
     """
 
     name: str
@@ -65,7 +65,7 @@ class WorkflowInfo:
     orphaned: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON that is stored under a request id."""
+        """Return this view as JSON, to be stored under a request id."""
         kept = asdict(self)
         times = {name: kept[name] and kept[name].isoformat() for name in ("next_run", "deployed")}
         return {**kept, **times}
@@ -121,8 +121,8 @@ def workflow_info(
 
 
 def status_of(workflow: Workflow) -> str:
-    """Return the status that users see. A workflow whose problem a person must resolve has the status `Needs attention`
-    even if it is paused; `timing` says that it is paused."""
+    """Return the status that users see. If a person must resolve the workflow's problem, the status is
+    `Needs attention`, even if the workflow is paused; `timing` then says that it is paused."""
     blocked = workflow.blocked
     if workflow.state is WorkflowState.ARCHIVED:
         return STOPPED
@@ -179,8 +179,8 @@ def _choices(workflow: Workflow, failed: HandlerRun | None, mutation: Mutation |
 
 
 def input_groups(counts: Iterable[tuple[str, str, str, int, int]]) -> tuple[InputGroup, ...]:
-    """Group rows of (source, type, state, number of inputs, number that need attention). Held inputs count as
-    pending."""
+    """Group rows of (source, type, state, number of inputs, number of inputs that need attention). The state `held`
+    counts as pending."""
     groups: dict[tuple[str, str], Counter[str]] = {}
     for source, kind, state, number, attention in counts:
         status = "pending" if state == "held" else state

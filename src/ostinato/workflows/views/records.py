@@ -103,7 +103,7 @@ class InputInfo:
 
     `status` is pending, done or skipped. `attention` says why a person should look at the input: "blocked" if the run
     that has reserved its events waits for a person, "stale" if the input has been pending for longer than the policy's
-    `stale_after`. `outputs` counts the effects that the input caused, and `result` says so in words.
+    `stale_after`. `outputs` counts the effects that the input caused. `result` says in words what came of the input.
     """
 
     id: str
@@ -119,8 +119,8 @@ class InputInfo:
 
 
 def input_info(record: InputRecord, state: str, outputs: int, stale_before: Micros) -> InputInfo:
-    """Return the view of an input. `state` is a status, or "held" if the input is pending and its events are reserved
-    by the run that waits for a person."""
+    """Return the view of an input. `state` is a status, or "held". "held" means that the input is pending, and that the
+    run that waits for a person has reserved its events."""
     held = state == HELD
     status = PENDING if held else state
     stale = status == PENDING and record.created < stale_before
@@ -213,8 +213,8 @@ def _stems_from(inputs: Sequence[InputRecord]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunDetail:
-    """A run of a handler. `attempts` are all attempts of its chain of retries, the first one first, including `run`.
-    `events` are the events that `run` reserved. `output` is its effect, if it has one."""
+    """A run of a handler. `attempts` are all attempts of the chain of retries that `run` belongs to, including `run`,
+    the first attempt first. `events` are the events that `run` reserved. `output` is the effect of `run`, or None."""
 
     run: HandlerRunInfo
     attempts: tuple[HandlerRunInfo, ...]

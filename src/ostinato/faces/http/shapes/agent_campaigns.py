@@ -29,8 +29,8 @@ Reason = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class AgentSegment(RequestBody):
-    """Who a campaign is for: all users, those who have written in the last days, those with a tag, those who fit a
-    query or whom a resolver of the agent returns, or named users."""
+    """The users whom a campaign is for: all users, users who have written in the last days, users with a tag, users who
+    fit a query, users whom a resolver of the agent returns, or named users."""
 
     type: Literal["all", "active_since", "tag", "custom_query", "users"]
     active_since_days: Annotated[StrictInt, Field(ge=1, le=MOST_DAYS)] | None = None
@@ -51,7 +51,8 @@ class AgentSegment(RequestBody):
 
 
 class CampaignSettings(RequestBody):
-    """How a campaign is sent. What is left out is as the agent sets it; null overrides the agent's."""
+    """How a campaign is sent. For an option that is left out, the agent's setting applies. null overrides the agent's
+    setting."""
 
     max_recipients: int = Field(default=0, description="A larger audience is refused, unless `confirmed`.")
     confirmed: StrictBool = False
@@ -82,7 +83,7 @@ class CampaignSettings(RequestBody):
 
 
 class PreviewCampaign(RequestBody):
-    """Whom a campaign would reach. What it says may be left out."""
+    """Whom a campaign would reach. `flow`, `input` and `metadata` may be left out."""
 
     segment: AgentSegment
     flow: Text | None = None
@@ -101,8 +102,8 @@ class PreviewCampaign(RequestBody):
 
 
 class SendCampaign(PreviewCampaign):
-    """Send to a segment now. The same `id` is sent once. Without a `flow` the model writes each message;
-    `metadata.prompt` tells it what about."""
+    """Send to a segment now. The same `id` is sent once. Without a `flow`, the model writes each message;
+    `metadata.prompt` says what about."""
 
     id: Text | None = None
 
@@ -147,7 +148,7 @@ class CampaignSent(BaseModel):
 
 
 class CampaignShown(Shown, view=CampaignInfo):
-    """A campaign. A list has counts of those that are done."""
+    """A campaign. In a list, only campaigns that are done have counts."""
 
     counts: dict[str, int] = Field(description="Recipients by outcome; `pending` and `started` are not over.")
     reasons: dict[str, int] = Field(description="Recipients by reason; `delivery_unknown` is a part of `failed`.")

@@ -35,7 +35,7 @@ _ANY_ZONE = "UTC"  # to check the form; the agent's own zone is known to the cal
 
 
 class AgentTrigger(RequestBody):
-    """When it runs: `cron` with `expr`, or `once` with `run_at`, both in the agent's zone."""
+    """When a schedule runs: `cron` with `expr`, or `once` with `run_at`, both in the agent's zone."""
 
     type: Literal["cron", "once"]
     expr: Name | None = Field(default=None, description="A cron line of five fields.", examples=["0 9 * * 1-5"])
@@ -67,7 +67,7 @@ class AgentTrigger(RequestBody):
 
 
 class AgentTarget(RequestBody):
-    """Whom it is for: a `user`, with a `session_id` if only that session will do, or a `segment`."""
+    """Whom a schedule is for: a `user` or a `segment`. With a `session_id`, it is only for that session of the user."""
 
     kind: TargetKind
     user_external_id: Name | None = None
@@ -102,7 +102,7 @@ class OnMissed(RequestBody):
 
 
 class _Settings(RequestBody):
-    """What a schedule has beside its flow, its trigger and its target."""
+    """The settings of a schedule other than its flow, its trigger and its target."""
 
     allow_session_bootstrap: StrictBool | None = Field(
         default=None, description="Whether a turn may begin a session. Without it most turns are skipped."
@@ -121,7 +121,7 @@ class _Settings(RequestBody):
 
 
 class NewAgentSchedule(_Settings):
-    """A schedule. The same `id` is created once."""
+    """A schedule. Repeated calls with the same `id` create it once."""
 
     flow: Flow
     trigger: AgentTrigger
@@ -142,7 +142,7 @@ class NewAgentSchedule(_Settings):
 
 
 class ChangeAgentSchedule(_Settings):
-    """Change a schedule. What is left out stays as it is."""
+    """Change a schedule. Fields that are left out do not change."""
 
     flow: Flow | None = None
     trigger: AgentTrigger | None = None
@@ -186,7 +186,7 @@ class AgentScheduleTriggered(BaseModel):
 
 
 class AgentScheduleRunShown(Shown, view=ScheduleRunRecord):
-    """What became of one time of a schedule."""
+    """The outcome of one time of a schedule."""
 
     request_id: str | None = Field(description="The turn.")
     count: int = Field(description="Above 1: so many times that were missed, up to `last`.")

@@ -23,7 +23,7 @@ EscalationStatus = Literal["pending", "resolved", "timed_out", "canceled"]
 
 
 class ReceiveMessage(RequestBody):
-    """A message of a user. `id` is the transport's: the same id of the same user is handled once."""
+    """A message of a user. `id` is its id in the transport. A message with the same user and `id` is handled once."""
 
     user: ExternalId
     text: Said
@@ -42,7 +42,7 @@ class ReceiveMessage(RequestBody):
 
 
 class PutUser(RequestBody):
-    """Create a user, or change one. What is left out stays as it is; `tags` replace all tags."""
+    """Create a user, or change one. Fields that are left out keep their values. `tags` replaces all tags."""
 
     name: Text | None = None
     address: Text = ""
@@ -66,7 +66,7 @@ class PutUser(RequestBody):
 
 
 class ResolveEscalation(RequestBody):
-    """Decide what an agent asks people. The flow that asked goes on."""
+    """Decide an escalation, a question that an agent asks people. The flow that asked then continues."""
 
     approved: StrictBool
     message: Said | None = None
@@ -78,7 +78,7 @@ class HandBack(RequestBody):
 
 
 class SayAsPerson(RequestBody):
-    """Say something to a user whose conversation was taken over. The same `id` says it once."""
+    """Say something to a user whose conversation was taken over. Requests with the same `id` say it once."""
 
     text: Said
     id: MessageId
@@ -109,7 +109,7 @@ class AgentsShown(BaseModel):
 
 
 class UserShown(Shown, view=UserInfo):
-    """A user of an agent. `active` is when the last message came from them."""
+    """A user of an agent. `active` is the time of the user's last message."""
 
 
 class UsersShown(BaseModel):
@@ -131,7 +131,7 @@ class SessionsShown(BaseModel):
 
 
 class TurnShown(Shown, view=TurnView):
-    """One input and what became of it."""
+    """A turn: one input and its outcome."""
 
     user: str | None = Field(description=_USER)
     cost: int = Field(description="In millionths of the currency of the model's prices.")
@@ -143,7 +143,7 @@ class TurnsShown(BaseModel):
 
 
 class SaidShown(Shown, view=MessageInfo):
-    """Something that was said. `role` is user, assistant or human."""
+    """A message of a conversation. `role` is user, assistant or human."""
 
 
 class SaidList(BaseModel):
@@ -152,7 +152,7 @@ class SaidList(BaseModel):
 
 
 class EscalationShown(Shown, view=EscalationInfo):
-    """What an agent asks people to decide."""
+    """An escalation: a question that an agent asks people to decide."""
 
     user: str | None = Field(description=_USER)
 

@@ -19,7 +19,7 @@ from ostinato.when.instants import to_datetime
 
 
 class RequestBody(BaseModel):
-    """The body of a request. An unknown field is refused. With `options` it has a field for each row of that table."""
+    """The base of request bodies. Unknown fields are refused. The body has one field for each row of `options`."""
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
 
@@ -45,7 +45,7 @@ class RequestBody(BaseModel):
 
 @contextmanager
 def naming_the_field() -> Iterator[None]:
-    """Inside a validator, raise an `OstinatoError` as a `ValueError`, so that pydantic reports it for the field."""
+    """Turn an `OstinatoError` inside the block into a `ValueError`, so that pydantic reports it for the field."""
     try:
         yield
     except OstinatoError as problem:
@@ -53,8 +53,8 @@ def naming_the_field() -> Iterator[None]:
 
 
 class Shown(BaseModel):
-    """An answer. With `view`, a dataclass, the model has the fields of the dataclass, all required. A field that the
-    class declares itself replaces the one of the same name."""
+    """The base of answers. `view` is a dataclass; the model gets all fields of that dataclass, and all of them are
+    required. A field that the model declares itself replaces the dataclass's field of the same name."""
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -66,7 +66,7 @@ class Shown(BaseModel):
 
 
 def _on_the_wire(hint: Any) -> Any:
-    """Return the type with read-only collections replaced by lists and dicts, which pydantic reads fastest."""
+    """Return the type with `tuple` replaced by `list` and `Mapping` by `dict`, which pydantic reads fastest."""
     kind, parts = get_origin(hint), get_args(hint)
     if kind is tuple:
         return GenericAlias(list, parts[0])
@@ -121,7 +121,7 @@ class Stop(RequestBody):
 
 
 class NoFields(RequestBody):
-    """The body of a request that says all by its path. It may be left out."""
+    """The body of a request that has no fields, because the path says everything. The body may be left out."""
 
 
 NextBefore = Annotated[str | None, Field(description="Pass as `before` for the next page; null on the last.")]

@@ -10,7 +10,7 @@ from ostinato.faces.http.shapes.common import NO_NUL, Object, RequestBody
 
 
 class File(RequestBody):
-    """A file of schedules: its `text`, YAML or JSON, or its content as `schedules`."""
+    """A file of schedules: either its `text`, which is YAML or JSON, or its parsed content as `schedules`."""
 
     model_config = ConfigDict(
         extra="forbid",
@@ -40,8 +40,8 @@ class ChangeShown(BaseModel):
 
 
 class StepShown(BaseModel):
-    """The step of a plan for one schedule. `missing`: this origin declared it before, and no longer does. `taken`:
-    another origin, `owner`, declares it."""
+    """The step of a plan for one schedule. `missing` means that this origin declared the schedule before and no longer
+    does. `taken` means that another origin, `owner`, declares the schedule."""
 
     name: str
     verb: Literal["create", "update", "unchanged", "missing", "taken"]

@@ -17,7 +17,7 @@ _NEXT_AFTER = "Pass as `after` for the next page; null on the last."
 
 
 class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
-    """Start a function. With an `id` it is started once, however often this is sent."""
+    """Start a function. Requests with the same `id` start it once."""
 
     model_config = ConfigDict(
         extra="forbid", json_schema_extra={"examples": [{"function": "onboard", "input": {"user": "ada"}}]}
@@ -36,7 +36,7 @@ class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
     @field_validator("deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse values that the start would refuse, so that all errors of a body are reported together."""
+        """Refuse what starting the function would refuse, so that all errors of a body are reported together."""
         try:
             if info.field_name == "concurrency":
                 read_limit(value, "function")
@@ -61,7 +61,7 @@ class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
 
 
 class SendMessage(RequestBody):
-    """Send a message. With an `id`, a message that was sent before is not sent again."""
+    """Send a message. Requests with the same `id` send it once."""
 
     name: Text
     payload: Any = None
@@ -129,7 +129,7 @@ class DeclaredFunctions(BaseModel):
 
 
 class DrainShown(Shown, view=DrainInfo):
-    """The runs that are not over and began with one version of a function's code."""
+    """The unfinished runs that began with one version of a function's code."""
 
     pinned: bool = Field(description="No other version goes on with them.")
     declared: bool = Field(description="A node has declared this version with the same code.")

@@ -18,7 +18,7 @@ class Link(BaseModel):
 
 
 class _Linked(BaseModel):
-    """Further fields are those of the context that the journey shows."""
+    """An answer about a journey. Its further fields are those fields of the context that the journey shows."""
 
     model_config = ConfigDict(extra="allow")
 

@@ -15,7 +15,7 @@ from ostinato.start_checks import read_limit, read_positive_length
 
 
 class RunShown(Shown, view=RunInfo):
-    """The state of a run: the chain of its attempts as one run, described by the newest attempt."""
+    """The state of a run. A run includes all its attempts; the newest attempt describes it."""
 
     status: str
 
@@ -54,7 +54,7 @@ class Start(RequestBody, options=RUN_OPTIONS):
     @field_validator("retry", "timeout", "deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse values that the start would refuse, so that all errors of a body are reported together."""
+        """Refuse what starting the job would refuse, so that all errors of a body are reported together."""
         try:
             match info.field_name:
                 case "retry":

@@ -40,7 +40,7 @@ def _spec(value: Any) -> Any:
 
 
 class OccurrenceShown(Shown, view=OccurrenceInfo):
-    """One due time and its outcome. If `count` is above one, it represents a stretch of times up to `last`."""
+    """One due time and its outcome. If `count` is above one, this represents `count` due times, up to `last`."""
 
     status: str
 

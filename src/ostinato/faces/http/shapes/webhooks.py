@@ -51,7 +51,7 @@ class Replay(RequestBody):
 
 
 class WebhookShown(Shown, view=WebhookInfo):
-    """The state of a webhook. Its secrets are references, as they are stored."""
+    """The state of a webhook. Its secrets are shown as they are stored: as references, not as values."""
 
     state: Literal["active", "disabled"]
     seq: int = Field(description="The last event that was looked at for it.")

@@ -71,7 +71,7 @@ class WorkflowEventsShown(BaseModel):
 
 
 class InputShown(Shown, view=InputInfo):
-    """An object of another system that causes events."""
+    """An input of a workflow: an object of another system. It causes events."""
 
     status: Literal["pending", "done", "skipped"]
     attention: Literal["blocked", "stale"] | None = Field(description="Why a person should look at it.")

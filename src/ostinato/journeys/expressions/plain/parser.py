@@ -41,10 +41,11 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "'"
 
 
 class Parser:
-    """Parses one expression. With `strict`, which is for DataWeave, it raises `Unsure` where the meaning is not
-    certain. It raises `PlainSyntaxError` for an invalid expression.
+    """Parses one expression. Raises `PlainSyntaxError` for an invalid expression. With `strict`, which is for
+    DataWeave, raises `Unsure` where the meaning is not certain.
 
-    Ambiguous expressions need parentheses: `not` and `default` beside other operators, and `++` beside `+` or `-`.
+    Ambiguous expressions need parentheses: `not` and `default` combined with other operators, and `++` combined with
+    `+` or `-`.
     """
 
     def __init__(self, expr: str, *, strict: bool) -> None:

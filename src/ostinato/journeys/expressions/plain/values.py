@@ -129,9 +129,9 @@ def default(left: Term, right: Term, run: Run) -> Json:
 
 
 def follow(run: Run, value: Json, steps: list[tuple[str | int, str]]) -> Json:
-    """Return the value at a path of fields and indices. A field of a list is the list of that field of each object in
-    it. A missing value is null, and so is any path into null. Raise `EvaluationFailed` for a path into a text, and for
-    an index into an object."""
+    """Return the value at a path of fields and indices. On a list, a field name collects that field from each object of
+    the list. A missing value is null, and so is any path into null. Raise `EvaluationFailed` for a path into a text,
+    and for an index into an object."""
     for step, where in steps:
         if value is None:
             return None
@@ -192,8 +192,8 @@ def count(left: Json, operator: str, right: Json, where: str) -> Json:
 
 
 def join(run: Run, left: Json, right: Json, where: str) -> Json:
-    """Join texts, numbers and booleans to a text, lists to a list, and objects to an object. If both objects have a
-    field, the value of the right one is taken. Raise `EvaluationFailed` for other operands."""
+    """Join texts, numbers and booleans to a text, lists to a list, and objects to an object. If both objects have the
+    same field, the result has the value of the right object. Raise `EvaluationFailed` for other operands."""
     if isinstance(left, list) and isinstance(right, list):
         run.spend(len(left) + len(right))
         return left + right

@@ -1,8 +1,8 @@
 """Evaluate DataWeave on MuleSoft's runtime, each expression in the runtime's own sandbox.
 
-The script that the runtime executes is Ostinato's. The expressions are data of this script, and it evaluates them
-without privileges and with a time limit. Compiling a script takes milliseconds. So one script evaluates many requests,
-and an expression that many requests share is compiled once.
+The runtime executes a script of Ostinato. The script gets the expressions as data, and evaluates them without
+privileges and with a time limit. Compiling a script takes milliseconds. So one script evaluates many requests, and an
+expression that many requests share is compiled once.
 """
 
 from __future__ import annotations
@@ -205,8 +205,8 @@ class DataWeaveRunner:
 
 
 def _timed(expr: str) -> str:
-    """Return the expression with a function `now` in its header that returns the time of the request. The line numbers
-    of an expression without a header do not change."""
+    """Return the expression with a function `now` added to its header. This function returns the time of the request.
+    If the expression had no header, its line numbers do not change."""
     clock = f"fun now() = {_NOW} as DateTime"
     if not _HEADER.search(expr):
         return f"{clock} --- {expr}"

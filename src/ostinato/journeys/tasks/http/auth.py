@@ -1,7 +1,7 @@
 """Authenticate outbound calls with a fixed token, a token from OAuth 2 client credentials, or a client certificate.
 
-Tokens are kept in this node's memory until shortly before they expire. Secrets are resolved when they are needed, and
-are not kept.
+Fetched tokens are cached in this node's memory until shortly before they expire. Secrets are not cached: they are
+resolved for each call that needs them.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class Authenticator:
         return Credentials(egress, _bearer(held.value), frozenset({held.value, *secrets}), key)
 
     def forget(self, credentials: Credentials) -> bool:
-        """Drop a token that the server refused, unless it was replaced already. Return whether a new token can be
-        fetched."""
+        """Remove the cached token of these credentials, because the server refused it. If a newer token is cached
+        already, keep that one. Return whether a new token can be fetched."""
         if credentials.key is None:
             return False
         held = self._tokens.get(credentials.key)

@@ -32,8 +32,8 @@ def backoff_seconds(policy: Backoff, attempt: int, chance: Callable[[], float] =
 
 
 def retry_condition(status: int | None) -> str | None:
-    """Return the name of a status in the `retryOn` of a policy. A status of None means that there was no response.
-    Return None if a call with this status is never retried."""
+    """Return the condition of `retryOn` that covers a status, such as `HTTP_5XX` for 503. A status of None means that
+    there was no response. Return None if a call with this status is never retried."""
     if status is None:
         return "NETWORK_ERROR"
     return "HTTP_5XX" if status >= 500 else "HTTP_429" if status == 429 else None
@@ -115,9 +115,9 @@ class CallGuards:
     async def attempt(
         self, policy: Resilience, key: tuple[str, ...], now: Micros
     ) -> AsyncIterator[Callable[[bool], None]]:
-        """Guard one attempt of a call. Call the yielded function with True if the attempt failed, and with False if it
-        succeeded. If it is not called, the attempt counts as failed. Raise `CallBlocked` if the attempt may not be
-        made."""
+        """Guard one attempt of a call. The context manager yields a function: call it with True if the attempt failed,
+        and with False if it succeeded. Without such a call, the attempt counts as failed. Raise `CallBlocked` if the
+        attempt may not be made."""
         room = None if policy.bulkhead is None else self._slots_for(policy.bulkhead, key)
         async with room.hold() if room is not None else nullcontext():
             circuit = self._circuit_for(policy, key)

@@ -186,8 +186,8 @@ def has_allow_rule(settings: MtlsSettings) -> bool:
 
 
 def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSettings:
-    """Return the settings of a task with the `allow_…` rules of the profile in place of its own. Use it for a task that
-    has no rules of its own."""
+    """Return the settings of a task with the `allow_…` rules of the profile. Call this only for a task without
+    `allow_…` rules, because they are replaced."""
     return replace(
         settings,
         allow_any=profile.allow_any_from_trusted,
@@ -198,8 +198,8 @@ def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSett
 
 
 def check_allowed(certificate: x509.Certificate, settings: MtlsSettings) -> None:
-    """Raise `Denied` unless the certificate matches every list of the settings that is not empty. If all lists are
-    empty, no certificate is allowed. With `allow_any`, every certificate is allowed."""
+    """Raise `Denied` if the certificate is not allowed. With `allow_any`, every certificate is allowed. Otherwise it
+    must match an entry in each `allow_…` list that is not empty. If all lists are empty, no certificate is allowed."""
     if settings.allow_any:
         return
     if settings.allow_subjects or not (settings.allow_sans or settings.allow_serials):
@@ -214,7 +214,8 @@ def check_allowed(certificate: x509.Certificate, settings: MtlsSettings) -> None
 
 
 def _normalize_subject(text: str) -> str:
-    """Return a subject in the form of RFC 4514, in which subjects are compared."""
+    """Return a subject in the form of RFC 4514, so that equal subjects are equal texts. Return an invalid subject
+    unchanged."""
     try:
         return x509.Name.from_rfc4514_string(text).rfc4514_string()
     except ValueError:

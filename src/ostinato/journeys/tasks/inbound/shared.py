@@ -1,5 +1,5 @@
-"""Code that the tasks that authenticate a caller share. If a caller is refused, the run does not fail: the problem is
-written to the context, and the journey decides what to do. Only a mistake in the configuration fails the run."""
+"""Shared code of the tasks that authenticate a caller. If a task refuses a caller, the run does not fail: the problem
+is written to the context, and the journey decides what to do. Only a mistake in the configuration fails the run."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Misconfigured(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InboundSettings:
-    """The settings that all tasks that authenticate a caller have."""
+    """The settings that are common to all tasks that authenticate a caller."""
 
     profile: str = key("profile", text(), PROFILE)
     auth_var: str = key("authVar", identifier, "auth")
@@ -89,8 +89,8 @@ def unknown_profile(profile: str, profiles: Mapping[str, object], prefix: str) -
 
 
 def profile_fault(profile: str, profiles: Mapping[str, object]) -> list[Fault]:
-    """Return a list with a warning if the profile is unknown, else an empty list. It is not an error, because a journey
-    may be checked on another engine than the one that runs it."""
+    """Return a list with a warning if the profile is unknown, else an empty list. An unknown profile is no error,
+    because the engine that checks a journey may not be the one that runs it."""
     if profile in profiles:
         return []
     message = f"this engine has no profile {profile!r}"

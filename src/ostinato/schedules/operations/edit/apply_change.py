@@ -1,8 +1,8 @@
-"""Apply an edit to the locked row of a schedule, in one transaction. Each kind of change has its own module beside this
-one.
+"""Apply an edit to the locked row of a schedule, in one transaction. Each kind of change has its own module in this
+package.
 
-Before a new spec takes effect, the due times of the old spec are processed. So no time runs twice because of an edit,
-and none is lost. Most other edits leave due times to the beat, the loop that fires timers.
+Before a new spec takes effect, the due times of the old spec are processed. So an edit makes no time run twice, and
+loses none. Most other edits leave due times to the beat, the loop that fires timers.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ Edit: TypeAlias = Callable[[Schedule, list[Live]], Operation[tuple[Schedule, lis
 
 
 def change(call: Call, edit: Edit, *, repairs: bool = False) -> Operation[Answer]:
-    """Apply an edit to the schedule of a call, and write the result. Returns the answer of the edit with the schedule's
-    `id` and new `token`. With `repairs`, the schedule may be unreadable, because the edit replaces the part that cannot
-    be read. Raises the errors of `load_locked` and of the edit."""
+    """Apply an edit to the schedule of a call, and write the result. Returns the answer of the edit, plus the
+    schedule's `id` and its new `token`. With `repairs`, the schedule may be unreadable, because the edit replaces the
+    part that cannot be read. Raises the errors of `load_locked` and of the edit."""
     schedule = yield from load_locked(call, repairs)
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     after, events, answer = yield from edit(schedule, live)
@@ -90,9 +90,9 @@ def process_due(
 ) -> Operation[Processed]:
     """Process the due times by the spec and the policies before the edit.
 
-    With a reason `late`, late times do not run, for that reason: a schedule that is being closed should not start its
-    backlog. Returns the schedule after that, its unfinished runs, and events to write. Raises Conflict if more than
-    `MAX_TIMES` times are due.
+    If `late` is given and a due time is late, none of the due times runs, and `late` is stored as the reason. This is
+    for a schedule that is being closed, which should not start its backlog. Returns (schedule, its unfinished runs,
+    events to write), as they are after the processing. Raises Conflict if more than `MAX_TIMES` times are due.
     """
     if schedule.state is not State.RUNNING or schedule.exhausted:
         return schedule, live, []
@@ -147,8 +147,8 @@ def combine_edits(edits: Sequence[Edit]) -> Edit:
 
 def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
     """Return the schedule with its next time computed again. The next time is None if the schedule is paused or not
-    running. If a catch-up is to continue within the next second, that time is kept, so that an edit does not make the
-    catch-up faster."""
+    running. If a catch-up was to continue within the next second, the next time is not changed, so that an edit does
+    not make the catch-up faster."""
     rules = rules_in_force().version
     if schedule.paused or schedule.state is not State.RUNNING:
         return replace(schedule, next=None, zone_rules=rules)

@@ -32,8 +32,8 @@ def leave_out(call: Call, at: Micros) -> Operation[Answer]:
 
 
 def move(call: Call, at: Micros, to: Micros) -> Operation[Answer]:
-    """Move one coming occurrence to another time, after the occurrence before it and before the one that follows. Its
-    nominal time does not change. Raises OstinatoError for any other time."""
+    """Move one coming occurrence to the time `to`. Raises OstinatoError if `to` does not lie between the previous and
+    the next occurrence, or is in the past. The nominal time of the occurrence does not change."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         yield from ()

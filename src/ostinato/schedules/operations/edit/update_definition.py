@@ -19,8 +19,8 @@ from ostinato.when.instants import Micros
 
 
 def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: bool = False) -> Operation[Answer]:
-    """Change the definition of a schedule. Raises Conflict if the schedule has a companion whose own calls must be used
-    for that (`Companion.changed_with`)."""
+    """Change the definition of a schedule. Raises Conflict if the schedule has a companion that allows such changes
+    only through its own calls (`Companion.changed_with`)."""
 
     def redefine_own(schedule: Schedule) -> Schedule:
         companion = call.maker.companions.get(schedule.companion or "")
@@ -32,8 +32,8 @@ def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: boo
 
 
 def update_edit(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:
-    """Return an edit that changes a schedule's definition. Because of the edit, no time runs twice, and none is lost. A
-    new spec applies to times from now on; other changes also apply to times that are late."""
+    """Return an edit that changes a schedule's definition. The edit makes no time run twice, and loses none. A new spec
+    applies to times from now on; other changes also apply to times that are late."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

@@ -1,4 +1,4 @@
-"""One call of a user: it is done once per request id, and an outdated conflict token is refused."""
+"""One call of a user. Its change is made once per request id, and refused if its conflict token is outdated."""
 
 from __future__ import annotations
 
@@ -76,8 +76,9 @@ def _summary(call: Call) -> str:
 def load_locked(call: Call, repairs: bool) -> Operation[Schedule]:
     """Lock and return the schedule of a call.
 
-    Raises NotFound if there is no such schedule, and TokenMismatch if its token is not the call's. Raises Conflict if
-    the schedule cannot be read, unless `repairs` is set: writing back only the readable parts would lose the others.
+    Raises NotFound if there is no such schedule, and TokenMismatch if the call has a token and the schedule has another
+    one. Raises Conflict if the schedule cannot be read, because writing back only the readable parts would lose the
+    others. With `repairs`, the unreadable parts get default values instead.
     """
     while True:
         named = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
