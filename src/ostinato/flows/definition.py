@@ -469,7 +469,7 @@ def make_agent(
         raise OstinatoError(f"{where}: idle {idle!r} and end_after {end_after!r} are not 0 < idle < end_after <= 366 d")
     keeps = None if keep is None else read_length(keep, "keep")
     if keeps is not None and not DAY <= keeps <= 3660 * DAY:
-        raise OstinatoError(f"{where}: keep {keep!r} is neither None (for ever) nor a length from 1 d to 3660 d")
+        raise OstinatoError(f"{where}: keep {keep!r} is neither None (without a limit) nor a length from 1 d to 3660 d")
     for what, count, most in (("history", history, 1000), ("rounds", rounds, 50)):
         if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= most:
             raise OstinatoError(f"{where}: {what} {short_repr(count)} is not a whole number from 1 to {most}")

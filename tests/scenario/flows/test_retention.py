@@ -19,11 +19,11 @@ async def counts(world: World) -> dict[str, int]:
     """How many rows each table has."""
 
     def count(_: int) -> Operation[dict[str, int]]:
-        found = {}
+        rows_by_table = {}
         for name in _TABLES:
             rows = yield Statement(f"count_{name}", {}, None)
-            found[name] = rows[0][0]
-        return found
+            rows_by_table[name] = rows[0][0]
+        return rows_by_table
 
     return await world.app.store.read(count)
 
@@ -104,7 +104,9 @@ async def test_without_keep_everything_stays(world: World) -> None:
 
 @pytest.mark.parametrize("keep", ["1h", "0d", "4000d"])
 async def test_a_keep_that_makes_no_sense_is_refused(world: World, keep: str) -> None:
-    with pytest.raises(OstinatoError, match=r"agent 'buddy': keep '\w+' is neither None \(for ever\) nor a length"):
+    with pytest.raises(
+        OstinatoError, match=r"agent 'buddy': keep '\w+' is neither None \(without a limit\) nor a length"
+    ):
         make_buddy(world, keep=keep)
 
 
