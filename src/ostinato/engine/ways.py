@@ -174,12 +174,12 @@ class Runtime:
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """An extension of the engine, such as workflows or webhooks.
+    """An extension of the engine, with its own run kinds, timers, actions, tables, routes or commands.
 
     `runtime` and `migrations` may be given as `module:NAME`. `routers` are HTTP routers by the first segment of their
     paths, `commands` are commands by name, and `problems` are HTTP statuses by the class of an error. Routers, commands
     and classes are written as `module:name`; the faces (HTTP, command line and so on) import them when they need them.
-    `events` is a dict from the subject of events to their verbs, such as `{"webhook": "created deleted"}`.
+    `events` is a dict from the subject of events to their verbs, such as `{"order": "created deleted"}`.
     """
 
     name: str
