@@ -510,8 +510,8 @@ class LiveRun:
     # News
 
     async def _read_news(self) -> None:
-        """Read the messages and the ends of children that the run waits for, and whether its cancellation has been
-        requested."""
+        """Read what the run waits for: messages, and results of finished child runs. Also read whether somebody has
+        requested its cancellation."""
         self._look = False
         wanted = self.wanted()
         mail, children, function = await read_patiently(
@@ -546,7 +546,8 @@ class LiveRun:
 
     async def _cancel(self) -> bool:
         """Raise `Cancelled` in the code, at every operation that it waits for. Steps in progress are stopped first; a
-        step that has succeeded by then keeps its result. Returns True, because outcomes were delivered."""
+        step that has succeeded by then keeps its result. Always return True: the code has received an answer, and must
+        be run on."""
         await self._stop_tasks()
         now = self._body.now()
         self.function.cancelled, self._ctx.changed = now, True

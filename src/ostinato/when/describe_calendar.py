@@ -210,8 +210,8 @@ def _repeat_step(calendar: Calendar, field: Field) -> int:
 
 
 def _wraps_around(values: Sequence[int], field: Field) -> bool:
-    """Return whether the same step also leads from the last value to the first value of the next cycle. For minutes, a
-    cycle is an hour."""
+    """Return whether values with equal distances continue with the same distance into the next cycle. For minutes, a
+    cycle is an hour: 0, 20, 40 does, and 0, 25, 50 does not."""
     size = field.high - field.low + 1
     return values[0] == field.low and values[1] - values[0] == field.low + size - values[-1]
 

@@ -1,4 +1,4 @@
-"""Agents over HTTP: their users, sessions and incoming messages, and the questions that people decide."""
+"""Agents over HTTP: their users, sessions and incoming messages, and the decisions that wait for a person."""
 
 from __future__ import annotations
 

@@ -294,7 +294,8 @@ async def _start(
 
 
 async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Run, Timer | None]:
-    """Make the run of a start, without storing it. Return the run, and the timer of its deadline or None."""
+    """Build the run that a `Start` asks for, without storing it. Return the run, and the timer of its deadline. The
+    timer is None if the run has no deadline."""
     if start.kind == FUNCTION:
         return await app.functions.prepare(start.name, start.input, at=at, **start.options)
     journey = await prepare_journey(app, start, at)

@@ -133,7 +133,7 @@ def choice_is_total(checking: CheckContext) -> Iterator[Finding]:
 
 
 def _always(state: Choice) -> bool:
-    """Return whether the last case of a choice state is always true, or could not be read."""
+    """Return whether the last case of a choice state is always true. Return True as well if it could not be read."""
     return not state.choices or state.choices[-1].when.predicate.expr.strip() in ("true", "")
 
 

@@ -110,7 +110,8 @@ def bound_names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def route(checking: CheckContext) -> Iterator[Finding]:
-    """The path of an API does not begin like one of the server's own paths. The server's path would hide it."""
+    """Report the path of an API that begins with one of the server's own paths, because the server's path would hide
+    it."""
     route_ = checking.definition.spec.bindings.http.route
     first = "" if route_ is None else re.split("[/:]", route_.path.strip("/"))[0]
     if first in OWN_PATHS:

@@ -336,7 +336,7 @@ class ScheduleQueries:
 
 
 def _read_occurrences(namespace: str, low: str, high: str, limit: int, query: str = "history") -> Operation[list[Run]]:
-    """Return the occurrences between two keys, newest first, each as its last attempt."""
+    """Return the occurrences between two keys, newest first. Each is represented by its last attempt."""
     rows = yield sql(query, namespace=namespace, low=low, high=high, limit=limit)
     return (yield from newest_attempts([whole_run(row) for row in rows]))
 
