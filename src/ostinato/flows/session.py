@@ -350,8 +350,8 @@ class SessionActor:
 
     async def _consent(self) -> bool:
         """If a message has opted the user out or in, send a confirmation, even while a person has taken over. No
-        confirmation is sent if the message changes nothing, because the user had done the same before. The consent itself was changed when the message was
-        accepted. Return whether the message asks to opt out or in."""
+        confirmation is sent if the message changes nothing, because the user had done the same before. The consent
+        itself was changed when the message was accepted. Return whether the message asks to opt out or in."""
         turn = self._current()
         change = turn.metadata.get(CHANGE)
         if turn.source != "inbound" or not isinstance(change, Mapping):
