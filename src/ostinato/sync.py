@@ -255,7 +255,7 @@ class SyncFunctions(SyncCalls):
         request_id: str | None = None,
         **options: Any,
     ) -> SyncFunctionRun:
-        """Start a run of a durable function, with the keywords of `app.functions.start`."""
+        """Start a run of a durable function. Takes the same keywords as `app.functions.start`."""
         handle = self._app.call(
             self._calls.start(function, input, id=id, at=at, send=send, request_id=request_id, **options)
         )
@@ -297,7 +297,7 @@ class SyncAgents(SyncCalls):
     """`app.agents` for code that does not await."""
 
     def receive(self, agent: str, user: str, text: str, *, id: str, **profile: Any) -> SyncTurn:
-        """Accept a message of a user, with the keywords of `app.agents.receive`."""
+        """Accept a message from a user. Takes the same keywords as `app.agents.receive`."""
         return SyncTurn(self._app, self._app.call(self._calls.receive(agent, user, text, id=id, **profile)))
 
     def receive_message(self, agent: str, message: InboundMessage) -> SyncTurn:
@@ -408,7 +408,7 @@ class SyncOstinato(Calls):
     def start(
         self, job: str | Callable[..., Any], input: Input | None = None, **how: Unpack[StartCall]
     ) -> SyncRun[Any]:
-        """Start a run of a job, with the keywords of `Ostinato.start`. With a `connection`, the run is inserted in the
+        """Start a run of a job. Takes the same keywords as `Ostinato.start`. With a `connection`, the run is inserted in the
         transaction of that connection."""
         connection = how.pop("connection", None)
         if connection is None:
@@ -433,7 +433,7 @@ class SyncOstinato(Calls):
     def start_many(
         self, job: str | Callable[..., Any], inputs: Sequence[Input], **how: Unpack[StartManyCall]
     ) -> list[SyncRun[Any]]:
-        """Start many runs of one job, with the keywords of `Ostinato.start_many`."""
+        """Start many runs of one job. Takes the same keywords as `Ostinato.start_many`."""
         return [SyncRun(self, handle) for handle in self.call(self.app.start_many(job, inputs, **how))]
 
     @property

@@ -251,7 +251,7 @@ class SessionActor:
         return None if facts is None else self._go_on_with(facts)
 
     async def resume(self, cause: str) -> LiveTurn:
-        """Begin a turn because a wait of a flow is over."""
+        """Begin a turn for a flow that has waited and can continue. `cause` says what ended the waiting."""
         key = f"resume/{self.ctx.uuid()}"
 
         def read(place: Place) -> Operation[dict[str, Any]]:

@@ -61,8 +61,9 @@ class Write:
 
     `steps` are the rows of new and changed steps, and `function` is the record of the run, if it has changed. `taken`
     lists the received messages, as (message id, position of the `receive`). `parks` says what the run waits for, if it
-    leaves its node. `end` is the end of the run, or of its claim if the run is handed back. With
-    `continues`, the run begins again with new arguments, and its history is deleted. `grace` is when the clean-up of a cancelled run must be finished.
+    leaves its node. `end` is the end of the run, or of its claim if the run is handed back. With `continues`, the run
+    begins again with new arguments, and its history is deleted. `grace` is when the clean-up of a cancelled run must be
+    finished.
     """
 
     run: Run

@@ -121,7 +121,7 @@ class _Play:
         self._ids = 0
 
     def step(self, now: Micros) -> None:
-        """Process one moment: end runs, generate due times, and decide about both."""
+        """Process one moment: end the runs that are over, and decide which due times run and which waiting runs start."""
         ended = self._drop_ended(now)
         while True:
             # A pause leaves waiting runs alone until a run ends.

@@ -1,4 +1,4 @@
-"""Read an instance for a caller. If the instance has not begun, return it as it will begin."""
+"""Read an instance for a caller. An instance that has not begun is returned in its first state."""
 
 from __future__ import annotations
 
