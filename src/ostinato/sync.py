@@ -408,8 +408,8 @@ class SyncOstinato(Calls):
     def start(
         self, job: str | Callable[..., Any], input: Input | None = None, **how: Unpack[StartCall]
     ) -> SyncRun[Any]:
-        """Start a run of a job. Takes the same keywords as `Ostinato.start`. With a `connection`, the run is inserted in the
-        transaction of that connection."""
+        """Start a run of a job. Takes the same keywords as `Ostinato.start`. With a `connection`, the run is inserted
+        in the transaction of that connection."""
         connection = how.pop("connection", None)
         if connection is None:
             return SyncRun(self, self.call(self.app.start(job, input, **how)))

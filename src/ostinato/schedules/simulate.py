@@ -121,7 +121,8 @@ class _Play:
         self._ids = 0
 
     def step(self, now: Micros) -> None:
-        """Process one moment: end the runs that are over, and decide which due times run and which waiting runs start."""
+        """Process one moment: end the runs that are over, then decide which due times run and which waiting runs
+        start."""
         ended = self._drop_ended(now)
         while True:
             # A pause leaves waiting runs alone until a run ends.
