@@ -439,6 +439,7 @@ def read_definition(value: Mapping[str, Any]) -> Definition:
 class CampaignRecord:
     """The row of a campaign. `id` is the id of the campaign's run. `status` is one of `STATUSES`. `arrival` is the
     state of the campaign's rate limit (see `Rate`). `as_of` is the instant as of which the audience is resolved.
+    `resolution` is the id of the latest attempt to resolve the audience; only this attempt may store recipients.
     `definition` is JSON."""
 
     id: str
@@ -460,6 +461,7 @@ class CampaignRecord:
     outcome: str | None = None
     counts: str = "{}"
     actor: str | None = None
+    resolution: str | None = None
 
     @property
     def over(self) -> bool:
