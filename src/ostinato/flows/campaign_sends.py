@@ -51,6 +51,7 @@ from ostinato.flows.turns import (
     read_tags,
     session_event,
     turn_event,
+    why_lost,
 )
 from ostinato.functions.operations import Sending, send
 from ostinato.functions.store import message_row
@@ -591,7 +592,8 @@ def _mail_sessions(
     refused = {recipient.external_id: answer for recipient, answer in zip(addressed, answers, strict=True) if answer}
     for name, answer in refused.items():
         if answer != "full":
-            yield from end_session(place, sessions.pop(users[name].id), "lost")
+            session = sessions.pop(users[name].id)
+            yield from end_session(place, session, (yield from why_lost(session)) or "lost")
     return refused
 
 
