@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial, wraps
@@ -13,6 +13,7 @@ from ostinato.app import Ostinato, RunHandle
 from ostinato.blocking import BlockingCalls, LoopThread
 from ostinato.errors import missing_attribute
 from ostinato.flows.api import Agents, TurnHandle
+from ostinato.flows.campaigns import CampaignHandle, CampaignInfo, Campaigns
 from ostinato.flows.model import TurnInput, TurnOutcome
 from ostinato.flows.transports import InboundMessage
 from ostinato.functions.api import FunctionHandle, Functions
@@ -293,6 +294,36 @@ class SyncTurn:
         return self._app.call(self._handle.outcome(timeout))
 
 
+class SyncCampaign:
+    """A campaign that was sent, for code that does not await. `new` is false if it was sent before with the same id."""
+
+    def __init__(self, app: SyncOstinato, handle: CampaignHandle) -> None:
+        self._app = app
+        self._handle = handle
+        self.id = handle.id
+        self.new = handle.new
+
+    def outcome(self, timeout: Length | None = None) -> CampaignInfo:
+        """Wait until the campaign is over, and return it. Raises the same errors as `CampaignHandle.outcome`."""
+        return self._app.call(self._handle.outcome(timeout))
+
+
+class SyncCampaigns(BlockingCalls):
+    """`app.agents.campaigns(agent)` for code that does not await."""
+
+    def __init__(self, app: SyncOstinato, campaigns: Campaigns) -> None:
+        super().__init__(campaigns, app.call)
+        self._app = app
+
+    def send(self, segment: Mapping[str, Any], **options: Any) -> SyncCampaign:
+        """Send to a segment now, with the keywords of `Campaigns.send`."""
+        return SyncCampaign(self._app, self._wait(self._target.send(segment, **options)))
+
+    def test(self, users: Collection[str], **options: Any) -> SyncCampaign:
+        """Send to named users at once, with the keywords of `Campaigns.test`."""
+        return SyncCampaign(self._app, self._wait(self._target.test(users, **options)))
+
+
 class SyncAgents(SyncCalls):
     """`app.agents` for code that does not await."""
 
@@ -327,10 +358,10 @@ class SyncAgents(SyncCalls):
         it is done."""
         return BlockingCalls(self._calls.schedules(agent), self._app.call)
 
-    def campaigns(self, agent: str) -> Any:
-        """Return the campaigns of an agent, with the methods of `app.agents.campaigns(agent)`. Each method blocks until
-        it is done."""
-        return BlockingCalls(self._calls.campaigns(agent), self._app.call)
+    def campaigns(self, agent: str) -> SyncCampaigns:
+        """Return the campaigns of an agent: the methods of `app.agents.campaigns(agent)`. Each blocks until it is
+        done."""
+        return SyncCampaigns(self._app, self._calls.campaigns(agent))
 
     takes_signed = Plain(Agents.takes_signed)
     declared = Blocking(Agents.declared)

@@ -529,15 +529,20 @@ class Agents:
         return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
 
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
-        """Say something as a person: to the user during a takeover, or to the flow during a proxy. Repeated calls with
-        the same `id` say it only once. Raises `Denied` if the actor may not do this, `NotFound` if the user has no open
+        """Say something as a person: to the user during a takeover, or to the flow during a proxy. The first person who
+        speaks to the flow is the proxy until it ends. Repeated calls with the same `id` say it only once. Raises
+        `Denied` if the actor may not do this or another person is the proxy, `NotFound` if the user has no open
         session, or `Conflict` if there is neither a takeover nor a proxy or if another person has taken over."""
         check_text(text, "the text")
         check_text(id, "the message's id")
         if len(text) > MOST_TEXT:
             raise OstinatoError(f"the text has {len(text):,} characters; at most {MOST_TEXT:,} are taken")
         place = await self._allow(agent, "takeover.say", user)
-        turn_id = await self._write(lambda: people.say_as_person(place, user, text, f"person/{id}"))
+        try:
+            turn_id = await self._write(lambda: people.say_as_person(place, user, text, f"person/{id}"))
+        except Denied:
+            await self._note_denial(place, "takeover.say", user)
+            raise
         return TurnHandle(self, Accepted(turn_id, True))
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
@@ -555,10 +560,13 @@ class Agents:
             allowed = self._actor is not None and self._actor in (declared.get("admins") or ())
         if allowed:
             return place
-        request = call_id()
-        await self._write(lambda: people.note_denial(place, request, action, subject or agent))
+        await self._note_denial(place, action, subject or agent)
         who = "nobody" if self._actor is None else repr(self._actor)
         raise Denied(f"{who} may not do {action!r} for agent {agent!r}; its admins= say who may")
+
+    async def _note_denial(self, place: Place, action: str, subject: str) -> None:
+        request = call_id()
+        await self._write(lambda: people.note_denial(place, request, action, subject))
 
     # Inside
 

@@ -449,7 +449,8 @@ def read_definition(value: Mapping[str, Any]) -> Definition:
 class CampaignRecord:
     """The row of a campaign. `id` is the id of the campaign's run. `status` is one of `STATUSES`. `arrival` is the
     state of the campaign's rate limit (see `Rate`). The audience is resolved with the users that exist at the instant
-    `as_of`. `definition` is JSON."""
+    `as_of`. `resolution` is the id of the latest attempt to resolve the audience; only this attempt may store
+    recipients. `definition` is JSON."""
 
     id: str
     namespace: str
@@ -470,6 +471,7 @@ class CampaignRecord:
     outcome: str | None = None
     counts: str = "{}"
     actor: str | None = None
+    resolution: str | None = None
 
     @property
     def over(self) -> bool:

@@ -160,29 +160,30 @@ class CampaignRun:
     # Resolving
 
     async def _resolve(self) -> str:
-        """Store the audience, and return the campaign's new status. If an earlier attempt of this step was interrupted,
-        first delete the recipients that it stored."""
-        await self._drop()
+        """Store the audience, and return the campaign's new status. First delete the recipients that an earlier
+        attempt has stored.
+
+        The earlier attempt may still be in progress, on a node that was paused for longer than its lease. So each
+        attempt has an id, and every transaction checks that no later attempt has begun."""
+        resolution = await self._write(lambda place: sends.begin_resolution(place, self.id))
+        await self._drop(resolution)
         try:
-            count = await self._freeze()
+            count = await self._freeze(resolution)
         except (OstinatoError, TimeoutError) as problem:
             reason = f"segment_failed: {type(problem).__name__}: {problem}"[:300]
-            await self._write(lambda place: sends.refuse_campaign(place, self.id, reason))
-            await self._drop()
-            return "done"
-        if count is None:
-            return "stopping"
-        campaign = await self._write(lambda place: sends.end_resolution(place, self.id, count))
-        if campaign.over:
-            await self._drop()
-        return str(campaign.status)
+            await self._write(lambda place: sends.refuse_campaign(place, self.id, resolution, reason))
+            await self._drop(resolution)
+        else:
+            if count is not None:
+                campaign = await self._write(lambda place: sends.end_resolution(place, self.id, resolution, count))
+                if campaign.over:
+                    await self._drop(resolution)
+        return await self._wait_for_audience()
 
     async def _wait_for_audience(self) -> str:
-        """Wait until the run that owns the campaign has stored the audience. Return the campaign's status.
+        """Wait until the audience is stored, by this run or another one. Return the campaign's status.
 
-        If two runs stored the audience at the same time, they would delete each other's recipients. If the other run
-        takes too long, this run stores the audience.
-        """
+        If the other run takes too long, this run stores the audience."""
         for _ in range(_AUDIENCE_LOOKS):
             campaign = await self._load()
             if campaign.status != "resolving":
@@ -190,14 +191,14 @@ class CampaignRun:
             await asyncio.sleep(1)
         return await self._resolve()
 
-    async def _drop(self) -> None:
+    async def _drop(self, resolution: str) -> None:
         """Delete the recipients of a campaign whose audience is not completely stored."""
-        while await self._write(lambda place: sends.drop_page(place, self.id)):
+        while await self._write(lambda place: sends.drop_page(place, self.id, resolution)):
             pass
 
-    async def _freeze(self) -> int | None:
+    async def _freeze(self, resolution: str) -> int | None:
         """Store the audience page by page, and return the number of recipients. Stop early when there are more
-        recipients than allowed. Return None if the campaign was stopped meanwhile."""
+        recipients than allowed. Return None if the campaign was stopped or another attempt has begun meanwhile."""
         campaign = await self._load()
         setting, definition = await self._setting(), definition_of(campaign)
         options = definition.options
@@ -207,7 +208,9 @@ class CampaignRun:
             after: str | None = ""
             while after is not None and count <= most:
                 page = await self._write(
-                    lambda place, after=after: sends.freeze_page(place, self.id, setting, after)  # type: ignore[misc]
+                    lambda place, after=after: sends.freeze_page(  # type: ignore[misc]
+                        place, self.id, resolution, setting, after
+                    )
                 )
                 if page is None:
                     return None
@@ -216,7 +219,9 @@ class CampaignRun:
             return count
         async for names in _chunks(self._names(definition, campaign)):
             stored = await self._write(
-                lambda place, names=names: sends.freeze_named(place, self.id, setting, names)  # type: ignore[misc]
+                lambda place, names=names: sends.freeze_named(  # type: ignore[misc]
+                    place, self.id, resolution, setting, names
+                )
             )
             if stored is None:
                 return None

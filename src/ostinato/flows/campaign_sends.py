@@ -51,6 +51,7 @@ from ostinato.flows.turns import (
     read_tags,
     session_event,
     turn_event,
+    why_lost,
 )
 from ostinato.functions.operations import Sending, send
 from ostinato.functions.store import message_row
@@ -123,10 +124,19 @@ def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operati
     return read_campaign((yield campaign_statement("campaign_by_occurrence", **names))[0])
 
 
-def drop_page(place: Place, campaign_id: str) -> Operation[bool]:
-    """Delete some recipients that an interrupted or refused resolution has stored. Return whether more may be left."""
+def begin_resolution(place: Place, campaign_id: str) -> Operation[str]:
+    """Begin an attempt to resolve the audience, and return its id. Earlier attempts, whose node may still be running,
+    can store nothing from now on."""
     campaign = yield from _locked(campaign_id)
-    if campaign.resolved is not None:
+    campaign.resolution = place.new_id(place.now)
+    yield campaign_statement("update_campaigns", [campaign_row(campaign)])
+    return campaign.resolution
+
+
+def drop_page(place: Place, campaign_id: str, resolution: str) -> Operation[bool]:
+    """Delete some recipients that an interrupted or refused attempt has stored. Return whether more may be left."""
+    campaign = yield from _locked(campaign_id)
+    if campaign.resolved is not None or campaign.resolution != resolution:
         return False
     return len((yield campaign_statement("drop_recipients", id=campaign_id, limit=PAGE))) == PAGE
 
@@ -153,12 +163,12 @@ def read_page(
 
 
 def freeze_page(
-    place: Place, campaign_id: str, setting: Setting, after: str
+    place: Place, campaign_id: str, resolution: str, setting: Setting, after: str
 ) -> Operation[tuple[int, str | None] | None]:
-    """Store the next page of the audience. Return the number of recipients stored, and the `after` of the following
-    page. Return None if the campaign was stopped meanwhile."""
+    """Store the next page of the audience. Return the number of recipients stored and the `after` of the following
+    page, or None if the campaign was stopped or another attempt has begun meanwhile."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status != "resolving":
+    if not _may_store(campaign, resolution):
         return None
     definition = definition_of(campaign)
     users, last = yield from read_page(
@@ -170,12 +180,14 @@ def freeze_page(
     return count, last
 
 
-def freeze_named(place: Place, campaign_id: str, setting: Setting, names: Sequence[str]) -> Operation[int | None]:
+def freeze_named(
+    place: Place, campaign_id: str, resolution: str, setting: Setting, names: Sequence[str]
+) -> Operation[int | None]:
     """Store users as recipients by their external ids, which a resolver or a caller has named. Users that the agent
     does not have are stored with the reason `unknown_user`. Return the number of recipients stored, or None if the
-    campaign was stopped meanwhile."""
+    campaign was stopped or another attempt has begun meanwhile."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status != "resolving":
+    if not _may_store(campaign, resolution):
         return None
     rows = yield campaign_statement(
         "users_by_external", [(name,) for name in names], namespace=place.namespace, agent=place.agent
@@ -185,6 +197,11 @@ def freeze_named(place: Place, campaign_id: str, setting: Setting, names: Sequen
     return (
         yield from _store_recipients(place, campaign, definition, setting, [(name, users.get(name)) for name in names])
     )
+
+
+def _may_store(campaign: CampaignRecord, resolution: str) -> bool:
+    """Whether an attempt may still store the audience: the campaign was not stopped, and no later attempt has begun."""
+    return campaign.status == "resolving" and campaign.resolution == resolution
 
 
 def _store_recipients(
@@ -238,10 +255,11 @@ def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
     return zones.zone(setting.zone)
 
 
-def end_resolution(place: Place, campaign_id: str, count: int) -> Operation[CampaignRecord]:
-    """Begin sending to the complete audience, or end the campaign if the audience is too large. Return the campaign."""
+def end_resolution(place: Place, campaign_id: str, resolution: str, count: int) -> Operation[CampaignRecord]:
+    """Begin sending, because the audience is complete, or end the campaign because the audience is too large. Do
+    nothing if the campaign was stopped or another attempt has begun meanwhile. Return the campaign."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status != "resolving":
+    if not _may_store(campaign, resolution):
         return campaign
     options = definition_of(campaign).options
     if count > options.max_recipients and not options.confirmed:
@@ -256,10 +274,11 @@ def end_resolution(place: Place, campaign_id: str, count: int) -> Operation[Camp
     return campaign
 
 
-def refuse_campaign(place: Place, campaign_id: str, reason: str) -> Operation[CampaignRecord]:
-    """End a campaign whose audience cannot be resolved, before any message was sent. Return the campaign."""
+def refuse_campaign(place: Place, campaign_id: str, resolution: str, reason: str) -> Operation[CampaignRecord]:
+    """End a campaign whose audience cannot be resolved, before any message was sent. Do nothing if another attempt to
+    resolve it has begun meanwhile. Return the campaign."""
     campaign = yield from _locked(campaign_id)
-    if campaign.status in ("resolving", "stopping"):
+    if campaign.status in ("resolving", "stopping") and campaign.resolution == resolution:
         yield from _end(place, campaign, Outcome.FAILED, reason, {})
     return campaign
 
@@ -573,7 +592,8 @@ def _mail_sessions(
     refused = {recipient.external_id: answer for recipient, answer in zip(addressed, answers, strict=True) if answer}
     for name, answer in refused.items():
         if answer != "full":
-            yield from end_session(place, sessions.pop(users[name].id), "lost")
+            session = sessions.pop(users[name].id)
+            yield from end_session(place, session, (yield from why_lost(session)) or "lost")
     return refused
 
 

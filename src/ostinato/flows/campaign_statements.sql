@@ -38,7 +38,8 @@ ORDER BY id DESC LIMIT :limit
 
 -- update_campaigns: campaigns as they are now.
 UPDATE ostinato_agent_campaigns SET status = r.status, reason = r.reason, total = r.total, as_of = r.as_of,
-    arrival = r.arrival, resolved = r.resolved, finished = r.finished, outcome = r.outcome, counts = r.counts
+    arrival = r.arrival, resolved = r.resolved, finished = r.finished, outcome = r.outcome, counts = r.counts,
+    resolution = r.resolution
 FROM {rows r(campaign_columns)} WHERE ostinato_agent_campaigns.id = r.id
 
 -- insert_recipients: the audience of a campaign. One that is stored already is left as it is.

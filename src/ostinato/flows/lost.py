@@ -11,9 +11,8 @@ from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds
 from ostinato.flows.campaign_sends import end_lost_campaign
 from ostinato.flows.campaign_store import campaign_statement
-from ostinato.flows.runner import is_lost
 from ostinato.flows.store import read_session, statement
-from ostinato.flows.turns import Place, end_session
+from ostinato.flows.turns import Place, end_session, why_lost
 from ostinato.store.contract import Operation, Rows
 from ostinato.when.instants import Micros
 
@@ -40,9 +39,10 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
         for id, user_id, _ in sorted(rows, key=lambda row: str(row[1])):  # users are locked in one order
             yield statement("lock_agent_user_id", id=user_id)
             session = read_session((yield statement("session_by_id", id=id))[0])
-            if session.ended is None and (yield from is_lost(session)):
+            reason = yield from why_lost(session)
+            if session.ended is None and reason is not None:
                 place = Place(session.namespace, session.agent, "", now, str)
-                yield from end_session(place, session, "lost")
+                yield from end_session(place, session, reason)
     findings = [
         Finding("session_without_run", id, f"is open, but its run {run} is over", repair) for id, _, run in rows
     ]

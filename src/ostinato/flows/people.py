@@ -10,6 +10,7 @@ import orjson
 from ostinato.engine.idempotency import once
 from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound
+from ostinato.flows.errors import Denied
 from ostinato.flows.model import EscalationRecord, Hitl, SessionRecord, TurnRecord, UserRecord
 from ostinato.flows.store import escalation_row, read_escalation, read_session, read_user, session_row, statement
 from ostinato.flows.turns import (
@@ -220,7 +221,8 @@ def hand_back(place: Place, external_id: str, actor: str, message: str | None) -
 
 def say_as_person(place: Place, external_id: str, text: str, key: str) -> Operation[str]:
     """Send a person's text to the session: to the user during a takeover, or to the flow during a proxy. Return the id
-    of the turn. Raises `Conflict` if there is neither a takeover nor a proxy, or if another person has taken over."""
+    of the turn. Raises `Conflict` if there is neither a takeover nor a proxy, or if another person has taken over, and
+    `Denied` if another person is the proxy."""
     user, session = yield from _open(place, external_id)
     rows = yield statement("turn_by_key", user=user.id, key=key)
     if rows:
@@ -229,7 +231,21 @@ def say_as_person(place: Place, external_id: str, text: str, key: str) -> Operat
         raise Conflict(f"nobody has taken over the session of {external_id!r}; take it over first")
     if has_person(session) and session.takeover != place.actor:
         raise Conflict(f"{session.takeover} has taken over the session of {external_id!r}")
+    if session.takeover is None:
+        yield from _become_proxy(place, session, external_id)
     return (yield from _wake(place, user, session, key, {"cause": INPUT}, text)).id
+
+
+def _become_proxy(place: Place, session: SessionRecord, external_id: str) -> Operation[None]:
+    """Store the actor as the person of the session's proxy. The first person who speaks stays the proxy until it ends.
+    Raises `Denied` if that is another person."""
+    escalation = read_escalation((yield statement("escalation_by_id", id=session.escalation_id))[0])
+    data = orjson.loads(escalation.data or "{}")
+    person = data.setdefault("person", place.actor)
+    if person != place.actor:
+        raise Denied(f"{person!r} is the proxy in the session of {external_id!r}; only they may speak to its flow")
+    escalation.data = orjson.dumps(data).decode()
+    yield statement("update_escalations", [escalation_row(escalation)])
 
 
 def note_denial(place: Place, id: str, action: str, subject: str) -> Operation[None]:

@@ -21,18 +21,16 @@ from ostinato.flows.model import (
     OUTCOME,
     RESERVED_KEYS,
     Outcome,
-    SessionRecord,
     TurnInput,
     TurnOutcome,
 )
 from ostinato.flows.store import read_turn, statement
-from ostinato.flows.turns import Accepted, Place, accept_turn, end_session, load_turn, outcome_of
+from ostinato.flows.turns import Accepted, Place, accept_turn, end_session, load_turn, outcome_of, why_lost
 from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
-from ostinato.model import Status
 from ostinato.start_checks import read_positive_length
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 
 _LOOK = "5m"  # after this time without an outcome, the turn is checked
@@ -138,12 +136,6 @@ def turn_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Callable[..
     return agent_turn
 
 
-def is_lost(session: SessionRecord) -> Operation[bool]:
-    """Return whether the run of a session is over or was deleted."""
-    states = {id: status for id, status, *_ in (yield sql("states_of", [(session.run_id,)]))}
-    return session.run_id not in states or Status(states[session.run_id]).over
-
-
 async def wait_for_outcome(
     ctx: FunctionContext,
     host_of: Callable[[], Host],
@@ -177,10 +169,11 @@ def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:
     if turn.outcome is not None:
         return outcome_of(turn)
     _, session, _ = yield from load_turn(turn_id)
-    if not (yield from is_lost(session)):
+    reason = yield from why_lost(session)
+    if reason is None:
         return None
     if session.ended is None:
-        yield from end_session(place, session, "lost")
+        yield from end_session(place, session, reason)
     rows = yield statement("turn_by_id", id=turn_id)
     turn = read_turn(rows[0])
-    return outcome_of(turn) if turn.outcome is not None else TurnOutcome(Outcome.FAILED, "session_lost", turn_id)
+    return outcome_of(turn) if turn.outcome is not None else TurnOutcome(Outcome.FAILED, f"session_{reason}", turn_id)

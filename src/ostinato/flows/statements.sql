@@ -177,7 +177,7 @@ ORDER BY created, id
 
 -- update_escalations: questions as they are now.
 UPDATE ostinato_agent_escalations SET status = r.status, approved = r.approved, message = r.message, action = r.action,
-    resolved_by = r.resolved_by, resolved = r.resolved
+    resolved_by = r.resolved_by, resolved = r.resolved, data = r.data
 FROM {rows r(escalation_columns)} WHERE ostinato_agent_escalations.id = r.id
 
 -- list_escalations: questions of an agent, the newest first. Uses ostinato_agent_escalations_status.

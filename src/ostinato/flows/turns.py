@@ -51,7 +51,7 @@ from ostinato.flows.store import (
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.functions.model import Message
 from ostinato.functions.operations import Sending, refusal, send, start_with_messages
-from ostinato.model import Run, read_length
+from ostinato.model import Run, Status, read_length
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
@@ -226,7 +226,7 @@ def _hand_over(
             yield from finish_turn(place, turn, session, Outcome.FAILED, "mailbox_full")
             return session
         if refused:  # its run has failed, or was stopped from outside
-            yield from end_session(place, session, "lost")
+            yield from end_session(place, session, (yield from why_lost(session)) or "lost")
             session = None
     if session is None:
         session = yield from _begin_session(place, user, turn)
@@ -302,6 +302,16 @@ def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[
     for turn in map(read_turn, (yield statement("open_turns", session=session.id))):
         yield from finish_turn(place, turn, session, Outcome.FAILED, f"session_{reason}")
     yield sql("insert_events", [session_event(place, session, "flow:session_ended", reason=reason)])
+
+
+def why_lost(session: SessionRecord) -> Operation[str | None]:
+    """Return the reason for ending a session whose run is over: `canceled` if the run was cancelled, and otherwise
+    `lost`. Return None if the run is not over."""
+    states = {id: status for id, status, *_ in (yield sql("states_of", [(session.run_id,)]))}
+    status = states.get(session.run_id)
+    if status == Status.CANCELLED:
+        return "canceled"
+    return "lost" if status is None or Status(status).over else None
 
 
 def has_person(session: SessionRecord) -> bool:

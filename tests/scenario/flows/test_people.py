@@ -164,3 +164,30 @@ async def test_a_proxy_puts_a_person_between_the_user_and_the_flow(world: World)
     ]
     (session,) = await world.app.agents.sessions("buddy")
     assert (session.flow, session.hitl) == (None, "none")
+
+
+async def test_only_the_person_who_is_the_proxy_speaks_to_the_flow(world: World) -> None:
+    agent, outbox = make_buddy(world, admins=["boss", "deputy"])
+
+    @agent.flow
+    async def bridge(ctx: FlowContext) -> None:
+        for _ in range(2):
+            proxy = await ctx.proxy("Talk to Ada", to="boss@chat", timeout="1d")
+            while (said := await proxy.receive()) is not None and said != "bye":
+                await ctx.say(said)
+            await proxy.stop()
+
+    agent.router(lambda hook_input: "bridge")
+    await Chat(world).say("bridge")
+    deputy = world.app.within("default", "deputy").agents
+    await boss(world).say_as_person("buddy", "ada", "I am the boss", id="1")
+    await world.settle()
+    with pytest.raises(Denied, match="'boss' is the proxy in the session of 'ada'"):
+        await deputy.say_as_person("buddy", "ada", "so am I", id="2")
+    await boss(world).say_as_person("buddy", "ada", "bye", id="3")
+    await world.settle()
+    await deputy.say_as_person("buddy", "ada", "now I am", id="4")  # another proxy
+    await world.settle()
+    assert outbox.texts == ["I am the boss", "now I am"]
+    (denial,) = [event for event in await events(world, "hitl") if event.name == "hitl:denied"]
+    assert (denial.subject, denial.actor, denial.data["action"]) == ("ada", "deputy", "takeover.say")

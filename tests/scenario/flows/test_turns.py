@@ -259,6 +259,33 @@ async def test_a_session_whose_run_was_stopped_is_replaced(world: World) -> None
     assert (lost.status, lost.reason) == ("ended", "lost")
 
 
+async def test_a_session_that_is_cancelled_before_its_code_ran_is_canceled(world: World) -> None:
+    world.app.configure(queues=["default"])
+    make_buddy(world, queue="elsewhere")
+    await world.up()
+    turn = await world.app.agents.receive("buddy", "ada", "hi", id="1")
+    (session,) = await world.app.agents.sessions("buddy")
+    await world.app.functions.cancel(session.run_id)
+    await world.advance("5s")
+    canceled = await world.app.agents.session(session.id)
+    assert (canceled.status, canceled.reason) == ("ended", "canceled")
+    view = await world.app.agents.turn(turn.id)
+    assert (view.outcome, view.reason) == ("failed", "session_canceled")
+
+
+async def test_a_message_to_a_session_whose_run_was_cancelled_ends_it_as_canceled(world: World) -> None:
+    """The message comes before any node has looked for sessions whose run is over."""
+    world.app.configure(queues=["default"])
+    make_buddy(world, queue="elsewhere")
+    await world.up()
+    await world.app.agents.receive("buddy", "ada", "hi", id="1")
+    (session,) = await world.app.agents.sessions("buddy")
+    await world.app.functions.cancel(session.run_id)
+    await world.app.agents.receive("buddy", "ada", "still there?", id="2")
+    assert (await world.app.agents.session(session.id)).reason == "canceled"
+    assert len(await world.app.agents.sessions("buddy", user="ada")) == 2
+
+
 async def test_a_cancelled_session_ends(world: World) -> None:
     make_buddy(world, "a")
     await Chat(world).say("hi")

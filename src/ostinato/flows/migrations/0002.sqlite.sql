@@ -1,5 +1,6 @@
 -- Campaigns: one occurrence of a message to a segment. id is that of its run. occurrence is unique, so that a schedule
--- that starts one twice has one. arrival: the bucket of its rate. definition, counts: JSON.
+-- that starts one twice has one. arrival: the bucket of its rate. definition, counts: JSON. resolution: the only attempt
+-- to resolve the audience that may store it.
 CREATE TABLE ostinato_agent_campaigns (
     id text NOT NULL PRIMARY KEY,
     namespace text NOT NULL,
@@ -19,7 +20,8 @@ CREATE TABLE ostinato_agent_campaigns (
     finished integer,
     outcome text,
     counts text NOT NULL,
-    actor text
+    actor text,
+    resolution text
 );
 CREATE UNIQUE INDEX ostinato_agent_campaigns_occurrence ON ostinato_agent_campaigns (namespace, agent, occurrence);
 CREATE INDEX ostinato_agent_campaigns_list ON ostinato_agent_campaigns (namespace, agent, id);

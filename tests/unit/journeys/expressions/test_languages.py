@@ -132,6 +132,27 @@ def test_what_is_not_dataweave_is_refused_with_what_would_be_right(spoken: Spoke
     assert expr == "" or problem.startswith("line ")
 
 
+@pytest.mark.parametrize("now", [None, 1_700_000_000_000_000])
+@pytest.mark.parametrize(
+    ("expr", "place"),
+    [
+        ("context as Number", "line 1, column 1: "),
+        ("{a: 1,\n b: context as Number}", "line 2, column 5: "),
+        ("%dw 2.0\n---\n context as Number", "line 3, column 2: "),
+        ("%dw 2.0\nvar a = context as Number\n---\na", "line 2, column 9: "),
+        ("%dw 2.0\nvar a = 1\nvar b = context as Number\n---\nb", "line 3, column 9: "),
+        ("var a = now()\n---\n{a: a, b: context as Number}", "line 3, column 11: "),
+        ("{a: now(), b: context as Number}", "line 1, column 15: "),
+        ("%dw 2.0\nvar a = {b: now(), c: context as Number}\n---\na", "line 2, column 23: "),
+    ],
+)
+def test_a_mistake_has_its_place_whoever_sets_the_time(spoken: Spoken, expr: str, place: str, now: int | None) -> None:
+    asked = [Evaluation(expr, {"context": "x", "payload": None}, 5.0, now)]
+    (answer,) = asyncio.run(spoken["dataweave"].evaluate(asked))
+    assert isinstance(answer, Failure)
+    assert answer.message.startswith(place)
+
+
 @pytest.mark.parametrize(
     ("name", "expr", "words"),
     [

@@ -205,14 +205,28 @@ class DataWeaveRunner:
 
 
 def _timed(expr: str) -> str:
-    """Return the expression with a function `now` added to its header. This function returns the time of the request.
-    If the expression had no header, its line numbers do not change."""
-    clock = f"fun now() = {_NOW} as DateTime"
+    """Return the expression with a function `now` in its header that returns the time of the request."""
+    begin, clock = _clock(expr)
+    return f"{expr[:begin]}{clock}{expr[begin:]}"
+
+
+def _clock(expr: str) -> tuple[int, str]:
+    """Return where to insert the function `now` into an expression, and its text. It is one line with the text that
+    follows, so that line numbers do not change."""
+    clock = f"fun now() = {_NOW} as DateTime "
     if not _HEADER.search(expr):
-        return f"{clock} --- {expr}"
+        return 0, f"{clock}--- "
     version = _VERSION.match(expr)
-    begin = version.end() if version else 0
-    return f"{expr[:begin]}{clock}\n{expr[begin:]}"
+    return (version.end() if version else 0), clock
+
+
+def _position(request: Request, line: int, column: int) -> str:
+    """Return the position of an error in the expression as it was written, without the function `now`."""
+    if request.now is not None:
+        begin, clock = _clock(request.expr)
+        if line == 1 + request.expr.count("\n", 0, begin):
+            column = max(1, column - len(clock))
+    return f"line {line}, column {column}"
 
 
 def _instant(now: int) -> str:
@@ -242,7 +256,7 @@ def _answer(request: Request, result: dict[str, Any], most: int) -> Answer:
     if kind == "UserException":  # fail(…): the author's own message
         return Answer(at, code=Code.ERROR, message=message.split("\n\n", 1)[0][:300])
     code = Code.DENIED if kind in _DENIED else Code.ERROR
-    where = f"line {result['line']}, column {result['column']}: " if result["mine"] else ""
+    where = f"{_position(request, result['line'], result['column'])}: " if result["mine"] else ""
     return Answer(at, code=code, message=where + discreet(message))
 
 
