@@ -200,13 +200,17 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of one run. They override the options of the job. None means that the job's option applies."""
+    """The options of one run. They override the options of the job. None means that the job's option applies.
+
+    A run fails after `crashes` crashes in a row without progress. Only extensions (`Way`) set this; None means 3.
+    """
 
     retry: Retry | None = None
     timeout: Micros | None = None
     deadline: Micros | None = None
     at_most_once: bool | None = None
     limit: Limit | None = None
+    crashes: int | None = None
 
 
 @dataclass(slots=True)

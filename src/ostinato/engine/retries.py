@@ -13,7 +13,7 @@ from ostinato.model import Retry, Run, Status
 from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 
-CRASHES = 3  # after this many crashes a chain fails
+CRASHES = 3  # after this many crashes a chain fails, unless its options say otherwise
 
 
 def next_attempt(run: Run, id: str, due: Micros, now: Micros) -> Run:
@@ -58,17 +58,22 @@ NODE_LOST = "node lost"
 THREAD_LEFT = "it was still in its thread when its node stopped, after the grace"
 
 
+def is_crash_loop(run: Run) -> bool:
+    """Return whether a run that has crashed once more has crashed too often, and fails."""
+    return run.crashes + 1 >= (read_options(run.options).crashes or CRASHES)
+
+
 def after_crash(run: Run, id: str, now: Micros, reason: str = NODE_LOST) -> End:
     """Return the end of an attempt whose node or child process is gone.
 
     Another attempt follows at once, whatever the retry policy is. There are three exceptions: the run has crashed
-    `CRASHES` times, the run has `at_most_once`, or its cancellation was requested. Then no attempt follows.
+    too often, the run has `at_most_once`, or its cancellation was requested. Then no attempt follows.
     """
     if run.cancel_requested is not None:
         return End(run, Status.CANCELLED, run.reason or "cancelled")
     if read_options(run.options).at_most_once:
         return End(run, Status.FAILED, "crashed, and it must be tried at most once")
-    if run.crashes + 1 >= CRASHES:
+    if is_crash_loop(run):
         return End(run, Status.FAILED, "crash_loop")
     following = next_attempt(run, id, now, now)
     following.crashes = run.crashes + 1

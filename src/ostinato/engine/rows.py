@@ -84,6 +84,7 @@ def read_options(text: str | None) -> Options:
         deadline=stored.get("deadline"),
         at_most_once=stored.get("at_most_once"),
         limit=Limit.from_stored(limit) if limit else None,
+        crashes=stored.get("crashes"),
     )
 
 
@@ -96,5 +97,6 @@ def write_options(options: Options) -> str | None:
         "deadline": options.deadline,
         "at_most_once": options.at_most_once,
         "limit": options.limit and options.limit.as_stored(),
+        "crashes": options.crashes,
     }
     return orjson.dumps({name: value for name, value in stored.items() if value is not None}).decode()

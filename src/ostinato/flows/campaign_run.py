@@ -33,6 +33,7 @@ from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
 from ostinato.functions.errors import Cancelled
+from ostinato.functions.store import statement as function_statement
 from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
@@ -312,7 +313,11 @@ class CampaignRun:
 
             def advance(place: Place) -> Operation[Progress]:
                 # If the transaction is tried again, it must start with an empty list of begun turns.
-                return sends.advance(place, self.id, setting, None if direct is None else replace(direct, begun=[]))
+                room = None if direct is None else replace(direct, begun=[])
+                progress = yield from sends.advance(place, self.id, setting, room)
+                if self.ctx.crashes and progress.changed:  # recorded steps are seconds apart, and a crash loop is not
+                    yield function_statement("reset_crashes", [(self.ctx.run_id,)])
+                return progress
 
             progress: Progress = await self._write(advance, nudge=False)
             begun += progress.begun

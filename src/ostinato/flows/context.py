@@ -19,6 +19,7 @@ from ostinato.flows.model import Hitl
 from ostinato.flows.responses import Candidate
 from ostinato.flows.store import read_escalation, statement
 from ostinato.flows.views import user_info
+from ostinato.functions.definition import as_step
 from ostinato.model import read_length
 from ostinato.start_checks import read_positive_length
 from ostinato.store.contract import Operation
@@ -278,7 +279,7 @@ class FlowContext:
 
     def step(self, function: Any, /, *args: Any, **kwargs: Any) -> Awaitable[Any]:
         """Call a function and record its result, which must be a JSON value."""
-        return self._session.ctx.step(function, *args, **kwargs)
+        return self._session.ctx.step(self._session.bounded(as_step(function)), *args, **kwargs)
 
     async def sleep(self, length: Length) -> None:
         """Wait for a length of time. The model answers messages that come meanwhile."""

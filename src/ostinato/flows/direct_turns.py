@@ -196,6 +196,7 @@ class DirectContext:
         self._turns = turns
         self.namespace = run.namespace
         self.run_id = run.id
+        self.crashes = 0  # a turn that has lost its node is not handled directly again
 
     async def step(self, step: StepFunction[..., Any]) -> Any:
         """Call a function once and return its result. If the function fails and may be attempted again, raise

@@ -18,6 +18,7 @@ import orjson
 
 from ostinato.engine.executor import Fatal
 from ostinato.engine.outages import read_patiently
+from ostinato.engine.retries import CRASHES
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError, short_repr
 from ostinato.flows import people, responses, turns
@@ -179,6 +180,25 @@ class SessionActor:
             return await write_patiently(self.host, lambda now: make(self.place(now)))
 
         return await self.ctx.step(_step(run, name))
+
+    def bounded(self, policy: StepFunction[..., Any]) -> StepFunction[..., Any]:
+        """Return a step that fails, without a further call, after it was running when several nodes in a row crashed.
+        So a call that crashes its node fails one turn, and not the session."""
+
+        def check() -> None:
+            if self.ctx.crashes >= CRASHES:
+                raise Fatal(f"{self.ctx.crashes} nodes in a row were lost while it ran; it is not tried again")
+
+        async def call(*args: Any, **kwargs: Any) -> Any:
+            check()
+            return await policy.function(*args, **kwargs)
+
+        def call_in_thread(*args: Any, **kwargs: Any) -> Any:
+            check()
+            return policy.function(*args, **kwargs)
+
+        function = call if policy.is_async else call_in_thread
+        return StepFunction(function, policy.name, policy.retry, policy.timeout, policy.at_most_once)
 
     # Turns
 
@@ -384,7 +404,7 @@ class SessionActor:
             reply = await call_either(handler.function, self.tool_context(key, ended), rest)
             return {"known": True, "reply": None if reply is None else str(reply), "ended": ended}
 
-        answer = await self.ctx.step(_step(call, "command", timeout=_HOOK_TIMEOUT))
+        answer = await self.ctx.step(self.bounded(_step(call, "command", timeout=_HOOK_TIMEOUT)))
         self._end_later(answer)
         if answer["known"] and answer["reply"]:
             await self.respond(Candidate(answer["reply"], "command"))
@@ -398,7 +418,7 @@ class SessionActor:
         if name not in turn.hooks:
             return {"action": "continue"}
         try:
-            result: dict[str, Any] = await self.ctx.step(_step(call, name, timeout=_HOOK_TIMEOUT))
+            result: dict[str, Any] = await self.ctx.step(self.bounded(_step(call, name, timeout=_HOOK_TIMEOUT)))
         except StepFailed as problem:
             await self.note("response:failed", name, _reason(problem))
             return {"action": "continue"}
@@ -451,7 +471,7 @@ class SessionActor:
             return {"reply": reply.as_json(), "routed": detector.read(reply.text, flows).as_json()}
 
         try:
-            answer = await self.ctx.step(self._model_step(call, "router"))
+            answer = await self.ctx.step(self.bounded(self._model_step(call, "router")))
         except StepFailed as problem:
             await self.note("response:failed", "router", _reason(problem))
             return self._routed(Routed(detector.fallback, "unreadable").as_json())
@@ -517,7 +537,7 @@ class SessionActor:
                 structured = None
             return route.read(structured, self.agent.flows).as_json()
 
-        flow = self._routed(await self.ctx.step(_step(call, "router")))
+        flow = self._routed(await self.ctx.step(self.bounded(_step(call, "router"))))
         return None if flow == CLASSIC else flow
 
     async def _respond_with(self, text: str) -> None:
@@ -558,7 +578,7 @@ class SessionActor:
             except ModelRefused as problem:
                 raise Fatal(str(problem)) from None
 
-        answer: dict[str, Any] = await self.ctx.step(self._model_step(call, "model"))
+        answer: dict[str, Any] = await self.ctx.step(self.bounded(self._model_step(call, "model")))
         return answer
 
     async def _messages(self, turn: LiveTurn) -> list[dict[str, Any]]:
@@ -624,7 +644,7 @@ class SessionActor:
             timeout=timedelta(microseconds=tool.timeout) if tool else None,
             at_most_once=tool.at_most_once if tool else False,
         )
-        answer = await self.ctx.step(policy)
+        answer = await self.ctx.step(self.bounded(policy))
         self._end_later(answer)
         return answer["value"]
 
@@ -803,7 +823,7 @@ class SessionActor:
                 call, "dispatch", retry=_SEND_RETRY if again else ONCE, timeout=_SEND_TIMEOUT, at_most_once=not again
             )
             try:
-                sent: dict[str, Any] = await self.ctx.step(dispatch)
+                sent: dict[str, Any] = await self.ctx.step(self.bounded(dispatch))
             except StepInterrupted:
                 return {"status": "unknown", "error": LOST}
             except StepFailed as problem:

@@ -14,7 +14,7 @@ from typing import Any
 
 import orjson
 
-from ostinato.engine.rows import audit
+from ostinato.engine.rows import audit, write_options
 from ostinato.errors import NotFound
 from ostinato.flows.definition import session_function
 from ostinato.flows.model import (
@@ -51,7 +51,7 @@ from ostinato.flows.store import (
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.functions.model import Message
 from ostinato.functions.operations import Sending, refusal, send, start_with_messages
-from ostinato.model import Run, Status, read_length
+from ostinato.model import Options, Run, Status, read_length
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
@@ -261,6 +261,11 @@ def _begin_session(place: Place, user: UserRecord, turn: TurnRecord) -> Operatio
     return session
 
 
+# A call of the agent's code that crashes nodes fails after three crashes (see `SessionActor.bounded`), and its turn
+# with it. So the session itself fails only if something else crashes nodes.
+_PATIENT = write_options(Options(crashes=10))
+
+
 def new_session(
     place: Place, user: UserRecord, priority: int = 0, active: Micros | None = None
 ) -> tuple[SessionRecord, Run]:
@@ -282,6 +287,7 @@ def new_session(
         due=place.now,
         created=place.now,
         input=orjson.dumps({"session": session_id, **({} if active is None else {"active": active})}).decode(),
+        options=_PATIENT,
         actor=place.actor,
     )
     return session, run

@@ -8,7 +8,7 @@ from ostinato.engine.direct_claim import DirectClaim
 from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds, RunKind
 from ostinato.engine.limits import let_out
-from ostinato.engine.retries import CRASHES
+from ostinato.engine.retries import is_crash_loop
 from ostinato.engine.rows import event_row, timer_row, whole_run
 from ostinato.engine.runs import (
     After,
@@ -69,8 +69,8 @@ def _end_at_once(
 def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
     """Make the runs of a dead node ready again; they continue from their records. A run fails if `CRASHES` nodes in a
     row have crashed while they worked on it, and no step was recorded in between."""
-    lost = [run for run in runs if run.crashes + 1 >= CRASHES]
-    others = [run for run in runs if run.crashes + 1 < CRASHES]
+    lost = [run for run in runs if is_crash_loop(run)]
+    others = [run for run in runs if not is_crash_loop(run)]
     if others:
         yield sql("count_crashes", [(run.id, run.crashes + 1) for run in others])
         yield from resume(others, node, now, kinds)

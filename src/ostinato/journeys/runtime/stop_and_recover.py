@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds, RunKind
-from ostinato.engine.retries import CRASHES
+from ostinato.engine.retries import is_crash_loop
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, Ended, Owners, after_chains, end, lock_owners, resume, stop_anywhere
 from ostinato.errors import OstinatoError
@@ -84,8 +84,8 @@ def _end(change: Change, input: Input, now: Micros) -> None:
 def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
     """Make the runs of a dead node ready again. If `CRASHES` nodes in a row have died while running an instance, end
     that instance with an internal error instead."""
-    lost = [run for run in runs if run.crashes + 1 >= CRASHES]
-    others = [run for run in runs if run.crashes + 1 < CRASHES]
+    lost = [run for run in runs if is_crash_loop(run)]
+    others = [run for run in runs if not is_crash_loop(run)]
     if others:
         yield sql("count_crashes", [(run.id, run.crashes + 1) for run in others])
         yield from resume(others, node, now, kinds)
