@@ -197,7 +197,7 @@ async def session(web: Api) -> dict[str, str]:
     await agent(web)
     (info,) = await web.app.agents.sessions("buddy")
     _, token = await create_session_token(web.app, info.id)
-    return {"name": "buddy", "session": info.id, "id": token.id}
+    return {"name": "buddy", "session": info.id, "id": token.id, "run": info.run_id}
 
 
 async def people(web: Api) -> dict[str, str]:
@@ -210,7 +210,7 @@ async def people(web: Api) -> dict[str, str]:
 
     for name in ("ada", "bob"):
         await web.app.agents.put_user("buddy", name)
-    return {"name": "buddy"}
+    return {"name": "buddy", "user": "ada"}
 
 
 async def agent_schedule(web: Api) -> dict[str, str]:
@@ -321,6 +321,8 @@ CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/functions/{id}/terminate", {"reason": "a"}, {"reason": "b"}, function),
     ("POST", "/agents/{name}/messages", {"user": "ada", "text": "hi", "id": "2"}, {"text": "other"}, agent),
     ("PATCH", "/agents/{name}/users/{user}", {"tags": ["a"]}, {"tags": ["b"]}, agent),
+    ("DELETE", "/agents/{name}/users/{user}", None, None, people),
+    ("POST", "/agents/{name}/sessions/{session}/end", {"reason": "a"}, {"reason": "b"}, session),
     ("POST", "/agents/{name}/escalations/{id}/resolve", {"approved": True}, {"approved": False}, agent),
     ("POST", "/agents/{name}/users/{user}/take-over", None, None, agent),
     ("POST", "/agents/{name}/users/{user}/hand-back", {"message": "a"}, {"message": "b"}, taken_over),
@@ -419,6 +421,8 @@ def test_the_same_key_does_it_once_and_is_answered_the_same(tmp_path: Path) -> N
             assert first.status_code < 300, f"{method} {path}: {first.text}"
             if path == "/functions/{id}/cancel":  # which asks; a node cancels, and that is on record too
                 await ended(web, places["id"])
+            if path == "/agents/{name}/sessions/{session}/end":
+                await ended(web, places["run"])
             if path in GO_ON:
                 await reached_status(web, first.json()["id"], GO_ON[path])
             if path == "/agents/{name}/schedules/{id}/trigger":  # its turn sends a message when it is over
