@@ -3,19 +3,19 @@ sessions."""
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ostinato import RunCancelled
 from ostinato.engine.access import Role
 from ostinato.faces.auth import Door, Refused
 from ostinato.faces.http.server import Listening
 from tests.support.agents import Outbox
 from tests.support.greetings import ALL, GREETING, declare_greeter
-from tests.support.web import Api, run
+from tests.support.web import Api, run, wait_for_news
 
 PLACE = "/agents/buddy/campaigns"
 
@@ -36,9 +36,10 @@ async def send(web: Api, **more: Any) -> dict[str, Any]:
 
 
 async def reach(web: Api, id: str, status: str) -> None:
-    async with asyncio.timeout(20):
-        while (await web.get(f"{PLACE}/{id}")).json()["status"] != status:
-            await asyncio.sleep(0.01)
+    async def reached() -> bool:
+        return bool((await web.get(f"{PLACE}/{id}")).json()["status"] == status)
+
+    await wait_for_news(web.app, reached)
 
 
 def test_a_campaign_is_sent_watched_and_explained(tmp_path: Path) -> None:
@@ -268,9 +269,8 @@ def test_operators_mint_list_and_revoke_tokens_of_a_session(tmp_path: Path) -> N
         assert (await web.post(place, {"turn_id": "none"})).status_code == 404
         assert (await web.post("/agents/buddy/sessions/none/tokens")).status_code == 404
         await web.app.agents.end_session(session.id)
-        async with asyncio.timeout(20):
-            while (await web.app.agents.session(session.id)).ended is None:
-                await asyncio.sleep(0.01)
+        with pytest.raises(RunCancelled):
+            await web.app.functions.result(session.run_id, 20)
         ended = await web.post(place)
         assert (ended.status_code, "has ended" in ended.json()["detail"]) == (409, True)
 

@@ -67,10 +67,8 @@ def test_a_trigger_runs_it_and_its_runs_are_listed_in_pages(tmp_path: Path) -> N
         ids = []
         for number in range(3):
             ids.append((await web.post(f"{PLACE}/s/trigger")).json()["run_id"])
-            async with asyncio.timeout(20):
-                while len(outbox.texts) <= number:
-                    await asyncio.sleep(0.01)
-                await web.app.functions.result(ids[-1])
+            await web.app.functions.result(ids[-1], 20)
+            assert len(outbox.texts) == number + 1
         assert outbox.texts == ["good day ada"] * 3
         whole = (await web.get(f"{PLACE}/s/runs")).json()
         assert ([one["id"] for one in whole["items"]], whole["next"]) == (ids[::-1], None)

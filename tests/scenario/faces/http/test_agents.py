@@ -15,7 +15,7 @@ from ostinato.faces.http.bodies import LARGEST_SIGNED
 from ostinato.faces.http.server import Listening
 from ostinato.flows import WebhookTransport
 from tests.support.face_agents import QUESTION, declare_buddy
-from tests.support.web import Api, operations, run
+from tests.support.web import Api, operations, run, wait_for_news
 
 SECRET = "whsec_" + "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"
 
@@ -185,9 +185,7 @@ def test_a_person_decides_and_the_flow_goes_on(tmp_path: Path) -> None:
         body = {"approved": True, "message": "as an exception", "action": {"by": "card"}}
         decided = await web.post(f"/agents/buddy/escalations/{id}/resolve", body)
         assert (decided.json()["status"], decided.json()["resolved_by"]) == ("resolved", "local")
-        async with asyncio.timeout(20):
-            while outbox.texts != ["approved: as an exception"]:
-                await asyncio.sleep(0.01)
+        await wait_for_news(web.app, lambda: outbox.texts == ["approved: as an exception"])
         assert (await web.get("/agents/buddy/escalations")).json()["items"] == []
         (resolved,) = (await web.get("/agents/buddy/escalations?status=resolved")).json()["items"]
         assert resolved["action"] == {"by": "card"}
@@ -227,9 +225,7 @@ def test_of_two_who_decide_at_once_one_is_told_of_the_other(tmp_path: Path) -> N
         assert sorted(answer.status_code for answer in answers) == [200, 409]
         (won,), (lost,) = ([a for a in answers if a.status_code == code] for code in (200, 409))
         assert f"resolved by {won.json()['resolved_by']} already" in lost.json()["detail"]
-        async with asyncio.timeout(20):
-            while not outbox.texts:
-                await asyncio.sleep(0.01)
+        await wait_for_news(web.app, lambda: outbox.texts)
         assert outbox.texts == ["approved: yes" if won.json()["approved"] else "not approved"]
 
     run(main, tmp_path)

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
+from ostinato import RunCancelled
 from ostinato.engine.runs import start
 from ostinato.faces.session_tokens import create_session_token
 from ostinato.flows import ConsoleTransport, FlowContext
@@ -22,7 +24,7 @@ from ostinato.workflows import AuthRequired
 from ostinato.workflows.views.overview import WorkflowInfo
 from tests.support.http_journeys import ASKING as JOURNEY
 from tests.support.http_journeys import REPEATING
-from tests.support.web import V1, Api, described, run
+from tests.support.web import V1, Api, described, run, wait_for_news
 from tests.support.workflows import deploy_mailbox
 
 CRON = {"cron": ["0 9 * * *"]}
@@ -155,16 +157,17 @@ async def function(web: Api) -> dict[str, str]:
             await ctx.receive("answer")
 
     handle = await web.app.functions.start(ask)
-    async with asyncio.timeout(20):
-        while (await handle.info()).status != "waiting":
-            await asyncio.sleep(0.01)
+
+    async def is_waiting() -> bool:
+        return (await handle.info()).status == "waiting"
+
+    await wait_for_news(web.app, is_waiting)
     return {"id": handle.id}
 
 
 async def ended(web: Api, run_id: str) -> None:
-    async with asyncio.timeout(20):
-        while (await web.app.functions.get(run_id)).status != "cancelled":
-            await asyncio.sleep(0.01)
+    with pytest.raises(RunCancelled):
+        await web.app.functions.result(run_id, 20)
 
 
 def anybody(action: str, actor: str, user: str) -> bool:
@@ -247,15 +250,17 @@ async def suppression(web: Api) -> dict[str, str]:
 
 
 async def reached_status(web: Api, campaign_id: str, status: str) -> None:
-    async with asyncio.timeout(20):
-        while (await web.app.agents.campaigns("buddy").get(campaign_id)).status != status:
-            await asyncio.sleep(0.01)
+    async def reached() -> bool:
+        return bool((await web.app.agents.campaigns("buddy").get(campaign_id)).status == status)
+
+    await wait_for_news(web.app, reached)
 
 
 async def until(web: Api, name: str, reached: Callable[[WorkflowInfo], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not reached(await web.app.workflows.get(name)):
-            await asyncio.sleep(0.01)
+    async def has_reached() -> bool:
+        return reached(await web.app.workflows.get(name))
+
+    await wait_for_news(web.app, has_reached)
 
 
 # Calls after which a campaign goes on by itself, and the status with which it ends.
