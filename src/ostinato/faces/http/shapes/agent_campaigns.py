@@ -82,7 +82,7 @@ class CampaignSettings(RequestBody):
 
 
 class PreviewCampaign(RequestBody):
-    """Whom a campaign would reach. What it says may be left out."""
+    """A campaign to preview. `flow`, `input` and `metadata` are optional."""
 
     segment: AgentSegment
     flow: Text | None = None
