@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine
@@ -15,6 +16,7 @@ from fastapi import FastAPI
 
 from ostinato import Ostinato
 from ostinato.engine.http.egress import EgressPolicy
+from ostinato.engine.listeners import wait_for_event
 from ostinato.faces.http.server import Listening, api, make_server
 from ostinato.journeys.settings import JourneySettings
 from ostinato.store.sqlite import SqliteStore
@@ -89,6 +91,19 @@ def run(main: Callable[[Api], Coroutine[Any, Any, None]], folder: Path, **option
                 await main(web)
 
     asyncio.run(inside())
+
+
+async def wait_for_news(app: Ostinato, reached: Callable[[], Any], seconds: float = 20) -> None:
+    """Return when `reached` is true. It is a function, or a function that is awaited, and is asked whenever there is
+    news in the app, and once in a while: not every change is an event."""
+    with app.engine.listeners.watching() as news:
+        async with asyncio.timeout(seconds):
+            while True:
+                news.clear()
+                answer = reached()
+                if await answer if inspect.isawaitable(answer) else answer:
+                    return
+                await wait_for_event(news, 0.5)
 
 
 class Live:

@@ -96,6 +96,11 @@ class Agents:
         """
         return await self._calling.one("PATCH", _path(agent, "users", user), changes, key=key)
 
+    async def delete_user(self, agent: str, user: str, *, key: str | None = None) -> None:
+        """Delete a user with all of their messages, turns and sessions. Raises `Conflict` if a session is open; end it
+        first."""
+        await self._calling.call("DELETE", _path(agent, "users", user), key=key)
+
     # Sessions
 
     async def session(self, agent: str, session_id: str) -> Json:
@@ -106,6 +111,11 @@ class Agents:
     ) -> list[Json]:
         """List sessions of an agent, or of one of its users, the newest first."""
         return await self._calling.pages(_path(agent, "sessions"), "before", before, limit, user=user)
+
+    async def end_session(self, agent: str, session_id: str, reason: str = "", *, key: str | None = None) -> Json:
+        """End a session, and return it. Its flow may clean up first, so the session may still be open in the answer."""
+        body = {"reason": reason}
+        return await self._calling.one("POST", _path(agent, "sessions", session_id, "end"), body, key=key)
 
     async def messages(self, agent: str, session_id: str, *, before: str | None = None, limit: int = 100) -> list[Json]:
         """List the messages of a session, the newest first."""

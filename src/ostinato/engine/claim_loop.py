@@ -22,10 +22,10 @@ _BACKLOG = 5_000  # if more outcomes than this wait for the store, no more runs 
 
 @dataclass(slots=True)
 class Share:
-    """Slots reserved for runs that an extension (`Way`) starts and begins itself. Runs from the queues do not use them.
+    """Slots of this node that a `Way` reserves for runs that it begins itself. The claim loop uses the other slots.
 
-    `most` is the maximum number of these slots, `slots` is how many are reserved now, and `held` is how many of the
-    reserved slots are in use.
+    `most` is the maximum number of reserved slots. `slots` is the number of slots that are reserved now. `held` is the
+    number of reserved slots that are in use.
     """
 
     most: int

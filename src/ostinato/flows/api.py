@@ -384,23 +384,25 @@ class Agents:
         info: UserInfo = await self._write(lambda: _put_user(place, external_id, changes, tags))
         return info
 
-    async def delete_user(self, agent: str, external_id: str) -> None:
+    async def delete_user(self, agent: str, external_id: str, *, request_id: str | None = None) -> None:
         """Delete a user with all of their messages, turns and sessions. Raises `NotFound` if there is no such user, or
         `Conflict` if the user has an open session, which must be ended first. The runs of the user's sessions are
-        deleted after `keep_runs`, like all other runs."""
+        deleted after `keep_runs`, like all other runs. Repeated calls with the same `request_id` delete once."""
         place = self._place(agent, await self._declaration(agent))
-        host, what = self._around.host, f"delete user {agent} {external_id}"
-        await run_once(host.store, self._namespace, None, what, place.now, lambda: _delete_user(place, external_id))
+        host, what = self._around.host, f"delete user {digest(agent, external_id)}"
+        await run_once(
+            host.store, self._namespace, request_id, what, place.now, lambda: _delete_user(place, external_id)
+        )
 
     # Sessions
 
-    async def end_session(self, session_id: str, reason: str = "") -> SessionInfo:
+    async def end_session(self, session_id: str, reason: str = "", *, request_id: str | None = None) -> SessionInfo:
         """End a session by canceling its run, and return the session. A flow that is waiting may clean up before it
-        ends."""
+        ends. Repeated calls with the same `request_id` cancel once."""
         session = await self.session(session_id)
         if session.ended is None:
             functions = self._around.host.way("functions").within(self._namespace, self._actor)
-            await functions.cancel(session.run_id, reason)
+            await functions.cancel(session.run_id, reason, request_id=request_id)
         return await self.session(session_id)
 
     async def session(self, session_id: str) -> SessionInfo:
@@ -597,6 +599,10 @@ def _delete_user(place: Place, external_id: str) -> Operation[None]:
         raise Conflict(f"user {external_id!r} has an open session; end it first: agents.end_session({session.id!r})")
     for what in ("messages", "outgoing", "escalations", "turns", "tags", "sessions", "user"):
         yield statement(f"forget_agent_{what}", user=user.id)
+    yield sql("notify")
+    # The external id is part of what is deleted.
+    event = audit(place.now, place.namespace, "flow:user_deleted", user.id, place.actor, agent=place.agent)
+    yield sql("insert_events", [event])
 
 
 def _put_user(

@@ -11,6 +11,7 @@ from typing import Any
 
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.flows.errors import DefinitionError
 from ostinato.flows.model import MOST_METADATA, ON_ACTIVE_FLOW, OnActiveFlow, Outcome
 from ostinato.flows.segments import Segment, check_segment
 from ostinato.model import read_length
@@ -425,7 +426,8 @@ def read_definition(value: Mapping[str, Any]) -> Definition:
             _object(value[name], f"the campaign's {name}")
     metadata = value.get("metadata") or {}
     if len(to_json(dict(metadata), "the campaign's metadata")) > MOST_METADATA:
-        raise OstinatoError(f"the campaign's metadata have more than {MOST_METADATA:,} bytes")
+        words = f"the campaign's metadata have more than {MOST_METADATA:,} bytes"
+        raise DefinitionError(words, (("metadata",), words))
     segment = check_segment(value.get("segment"), "the campaign's segment")
     return Definition(
         value["agent"],

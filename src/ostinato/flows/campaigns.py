@@ -302,7 +302,7 @@ class Campaigns:
         code = self._agents.codes.get(self._agent)
         if content:
             check_content(self._agent, declared, code, flow, input, definition.metadata, definition.options)
-        check_resolver(self._agent, declared, code, definition.segment)
+        check_resolver(self._agent, declared, code, definition.segment, ("segment",))
         return definition
 
     async def _refuse_large(self, definition: Definition) -> None:

@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ostinato.errors import InputError, NotFound, OstinatoError, did_you_mean, is_text, short_repr
+from ostinato.errors import InputError, NotFound, did_you_mean, is_text, short_repr
 from ostinato.flows.campaign_model import CampaignOptions, check_cap
 from ostinato.flows.definition import Agent, check_arguments
+from ostinato.flows.errors import DefinitionError
 from ostinato.flows.model import CLASSIC
 from ostinato.flows.segments import Segment
 
@@ -30,7 +31,7 @@ def check_content(
     options: CampaignOptions | None = None,
 ) -> None:
     """Check that a turn which a schedule or campaign starts could begin. Raises `NotFound` if the agent has no such
-    flow, `InputError` if the flow does not accept the input, or OstinatoError if there is no flow and the model could
+    flow, `InputError` if the flow does not accept the input, or DefinitionError if there is no flow and the model could
     not write a message by itself. With the options of a campaign, each variant and the frequency cap are checked."""
     if options is not None:
         check_cap(options, declared.get("keep"), "options")
@@ -45,30 +46,38 @@ def check_content(
 
 
 def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    """Raise OstinatoError if the model could not write a message without a flow. An agent with the hook `before_llm` is
-    not checked, because the hook may decide without the model."""
+    """Raise DefinitionError if the model could not write a message without a flow. An agent with the hook `before_llm`
+    is not checked, because the hook may decide without the model."""
     prompt = metadata.get("prompt")
     if prompt is not None and not is_text(prompt):
-        raise OstinatoError(f"metadata['prompt'] {short_repr(prompt)} is not a text for the model")
+        raise _wrong(("metadata", "prompt"), f"metadata['prompt'] {short_repr(prompt)} is not a text for the model")
     writes = declared.get("writes")
     if writes is None or writes["hook"]:  # a node of an older version has declared it, or a hook decides
         return
     flows = ", ".join(map(repr, declared["flows"])) or "which has none yet"
     if not writes["model"]:
-        raise OstinatoError(
+        raise _wrong(
+            ("flow",),
             f"there is no flow, and agent {agent!r} has no model that could write the message; name a flow of the "
-            f"agent ({flows}), or declare the agent with model=…"
+            f"agent ({flows}), or declare the agent with model=…",
         )
     if prompt is None and not writes["prompt"]:
-        raise OstinatoError(
+        raise _wrong(
+            ("metadata",),
             f"there is neither a flow nor a prompt, so the model of agent {agent!r} would not know what to write; give "
-            f"metadata={{'prompt': '…'}}, or name a flow of the agent ({flows})"
+            f"metadata={{'prompt': '…'}}, or name a flow of the agent ({flows})",
         )
 
 
-def check_resolver(agent: str, declared: Mapping[str, Any], code: Agent | None, segment: Segment) -> None:
-    """Raise `NotFound` if the agent has no such resolver, or OstinatoError if the resolver does not accept the
-    segment's `params`."""
+def _wrong(path: tuple[str, ...], words: str) -> DefinitionError:
+    return DefinitionError(words, (path, words))
+
+
+def check_resolver(
+    agent: str, declared: Mapping[str, Any], code: Agent | None, segment: Segment, place: tuple[str, ...]
+) -> None:
+    """Raise `NotFound` if the agent has no such resolver, or DefinitionError if the resolver does not accept the
+    segment's `params`. `place` is the path of the segment in the definition."""
     if segment.resolver is None:
         return
     names = declared.get("segments") or []
@@ -79,4 +88,6 @@ def check_resolver(agent: str, declared: Mapping[str, Any], code: Agent | None, 
         try:
             check_arguments(code.segments[segment.resolver].arguments, segment.params, f"segment {segment.resolver!r}")
         except InputError as problem:
-            raise OstinatoError(str(problem)) from None  # an InputError would mean the input of the flow
+            # an InputError would mean the input of the flow
+            faults = [((*place, "params", *path), words) for path, words in problem.faults]
+            raise DefinitionError(str(problem), *faults) from None

@@ -9,6 +9,15 @@ class AgentError(OstinatoError):
     """The base of errors about agents."""
 
 
+class DefinitionError(AgentError):
+    """A schedule or a campaign has a field with a wrong value. `faults` is a tuple of (path of the field in the
+    definition, description of the mistake)."""
+
+    def __init__(self, message: str, *faults: tuple[tuple[str | int, ...], str]) -> None:
+        super().__init__(message)
+        self.faults = faults
+
+
 class Denied(AgentError):
     """The actor may not do this. An event `hitl:denied` was written."""
 

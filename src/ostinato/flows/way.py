@@ -26,7 +26,8 @@ FLOWS = Way(
     events={
         "flow": (
             "session_started session_idle session_ended turn_accepted turn_succeeded turn_skipped turn_failed "
-            "turn_canceled_hitl started ended failed opted_out opted_in user_changed tool_called tool_denied"
+            "turn_canceled_hitl started ended failed opted_out opted_in user_changed user_deleted "
+            "tool_called tool_denied"
         ),
         "campaign": "started paused resumed stopped completed suppressed unsuppressed",
         "response": "prepared sent persisted failed canceled",

@@ -99,7 +99,9 @@ async def preview(
     campaign_id: CampaignName = None,
     bootstrap: Bootstrap = False,
 ) -> None:
-    """Show whom a campaign would reach now. Nothing is sent. The flow, its input and the metadata may be left out."""
+    """Show whom a campaign would reach now, and send nothing.
+
+    --flow, --input and --metadata are optional."""
     answer = await session.client.agents.campaigns(agent).preview(
         read_segment(segment),
         flow=flow,

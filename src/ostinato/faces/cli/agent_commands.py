@@ -119,6 +119,13 @@ async def set_user(
 
 
 @command(agents)
+async def delete_user(session: Session, agent: AgentName, user: User) -> None:
+    """Delete a user with all that was said. End their session first."""
+    await session.client.agents.delete_user(agent, user)
+    session.out.say({"user": user, "deleted": True}, f"deleted {printable(user)}")
+
+
+@command(agents)
 async def sessions(
     session: Session,
     agent: AgentName,
@@ -142,6 +149,19 @@ async def sessions(
         ),
         nothing="no sessions",
     )
+
+
+@command(agents)
+async def end_session(
+    session: Session,
+    agent: AgentName,
+    id: SessionId,
+    reason: Annotated[str, typer.Option(help="Why; kept with the run.")] = "",
+) -> None:
+    """End a conversation. A flow that waits may clean up first."""
+    conversation = await session.client.agents.end_session(agent, id, reason)
+    words = "has ended" if conversation["ended"] else "ends as soon as a node has canceled its run"
+    session.out.say(conversation, f"{id} {words}")
 
 
 @command(agents)

@@ -13,7 +13,7 @@ from ostinato.faces.auth import Who
 from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, Id
 from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
-from ostinato.faces.http.mistake_places import naming_input_places
+from ostinato.faces.http.mistake_places import naming_definition_places
 from ostinato.faces.http.pagination import After, Before, Limit, listing
 from ostinato.faces.http.routing import Answer, Body, Query, Router
 from ostinato.faces.http.shapes.agent_campaigns import (
@@ -59,7 +59,7 @@ async def send_campaign(who: Operator, agent: AgentName, body: SendCampaign, key
     asked = body.arguments()
 
     async def send() -> CampaignHandle:
-        with naming_input_places(body.input or {}):
+        with naming_definition_places(body.model_dump(exclude_unset=True)):
             return await _calls(who, agent).send(**asked, request_id=change_id("send", key))
 
     return await _sent(who, key, f"send campaign {digest(agent, asked)}", send)
@@ -71,7 +71,7 @@ async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, ke
     asked = body.model_dump()
 
     async def send() -> CampaignHandle:
-        with naming_input_places(body.input or {}):
+        with naming_definition_places(body.model_dump(exclude_unset=True)):
             return await _calls(who, agent).test(**asked, request_id=change_id("test", key))
 
     return await _sent(who, key, f"send test campaign {digest(agent, asked)}", send)
@@ -79,8 +79,8 @@ async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, ke
 
 @router.post("/agents/{agent}/campaigns:preview", **WRITE)
 async def preview_campaign(who: Operator, agent: AgentName, body: PreviewCampaign) -> PreviewShown:
-    """Return whom a campaign would reach as of now. Nothing is stored or sent, but the segment's resolver is called."""
-    with naming_input_places(body.input or {}):
+    """Return whom a campaign would reach as of now. Nothing is stored and nothing is sent; a resolver is called."""
+    with naming_definition_places(body.model_dump(exclude_unset=True)):
         preview = await _calls(who, agent).preview(**body.arguments())
     return PreviewShown.model_validate(preview)
 

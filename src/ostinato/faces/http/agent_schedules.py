@@ -15,7 +15,7 @@ from ostinato.faces.http.agent_parameters import AgentName
 from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.etags import Match, set_etag, token_of
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
-from ostinato.faces.http.mistake_places import naming_input_places
+from ostinato.faces.http.mistake_places import naming_definition_places
 from ostinato.faces.http.pagination import After, Before, Limit, listing
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
 from ostinato.faces.http.shapes.agent_schedules import (
@@ -89,7 +89,7 @@ async def create_agent_schedule(
     asked = body.arguments()
 
     async def create() -> AgentScheduleCreated:
-        with naming_input_places(body.input or {}):
+        with naming_definition_places(body.model_dump(exclude_unset=True)):
             done = await _calls(who, agent).create(**asked, request_id=change_id("create", key))
         return AgentScheduleCreated.model_validate(done)
 
@@ -123,7 +123,7 @@ async def update_agent_schedule(
     what = f"update agent schedule {digest(agent, id, version, patch)}"
 
     async def update() -> ScheduleRecord:
-        with naming_input_places(body.input or {}):
+        with naming_definition_places(body.model_dump(exclude_unset=True)):
             return await _calls(who, agent).update(id, version=version, request_id=change_id("update", key), **patch)
 
     return await _changed(who, response, key, what, update)

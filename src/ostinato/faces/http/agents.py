@@ -40,7 +40,7 @@ from ostinato.faces.http.shapes.agents import (
     UserShown,
     UsersShown,
 )
-from ostinato.faces.http.shapes.common import NO_NUL
+from ostinato.faces.http.shapes.common import NO_NUL, Stop
 from ostinato.flows.hooks import UserInfo
 from ostinato.flows.views import EscalationInfo, MessageInfo, SessionInfo, TurnView
 
@@ -120,6 +120,13 @@ async def put_user(who: Operator, agent: AgentName, user: User, body: PutUser, k
     return await answer_once(who.app, key, f"put user {digest(agent, user, body.changes())}", UserShown, change)
 
 
+@router.delete("/agents/{agent}/users/{user}", status_code=204, **WRITE)
+async def delete_user(who: Operator, agent: AgentName, user: User, key: Key = None) -> None:
+    """Delete a user with all of their messages, turns and conversations. It is a conflict while a conversation is
+    open."""
+    await who.app.agents.delete_user(agent, user, request_id=key)
+
+
 # Conversations
 
 
@@ -144,6 +151,25 @@ async def list_sessions(
 async def read_session(who: Reader, agent: AgentName, session: Id) -> SessionShown:
     """Read a conversation: its status, its flow, what it waits for, who has taken over."""
     return SessionShown.model_validate((await _named(who, [await find_session(who, agent, session)]))[0])
+
+
+@router.post("/agents/{agent}/sessions/{session}/end", **WRITE)
+async def end_session(
+    who: Operator,
+    agent: AgentName,
+    session: Id,
+    body: Annotated[Stop, Body(default_factory=Stop)],
+    key: Key = None,
+) -> SessionShown:
+    """End a conversation. A flow that waits may clean up first. Doing it again changes nothing."""
+
+    async def end() -> SessionShown:
+        await find_session(who, agent, session)
+        info = await who.app.agents.end_session(session, body.reason, request_id=change_id("end", key))
+        return SessionShown.model_validate((await _named(who, [info]))[0])
+
+    what = f"end session {digest(agent, session, body.reason)}"
+    return await answer_once(who.app, key, what, SessionShown, end)
 
 
 @router.get("/agents/{agent}/sessions/{session}/messages", response_model=SaidList, **READ)

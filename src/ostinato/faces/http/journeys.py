@@ -211,7 +211,7 @@ async def _entered_states(who: Who, instance: Instance) -> list[dict[str, Any]]:
 async def cancel_journey(
     request: Request, who: JourneyOperator, id: Id, body: Reason | None = None, key: Key = None
 ) -> Answer:
-    """Cancel a journey in any state, and compensate it. A journey that has ended does not change."""
+    """Cancel a journey and run its compensations. If the journey has already ended, the call changes nothing."""
     reason = "" if body is None else body.reason
 
     async def cancel() -> StoredAnswer:

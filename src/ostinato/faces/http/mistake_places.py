@@ -14,6 +14,7 @@ from typing import Any
 from ostinato.app import Ostinato
 from ostinato.errors import InputError, OstinatoError, SpecError
 from ostinato.faces.http.validation_errors import BodyError, Mistake, mistake_in_body
+from ostinato.flows.errors import DefinitionError
 from ostinato.schedules.declared.files import find_mistakes
 
 
@@ -34,6 +35,18 @@ async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> As
         title = "invalid spec" if isinstance(problem, SpecError) else "invalid"
         words = mistakes[0].message if len(mistakes) == 1 else "; ".join(map(str, mistakes))
         raise BodyError(title, str(problem) if isinstance(problem, InputError) else words, mistakes) from None
+
+
+@contextmanager
+def naming_definition_places(body: Mapping[str, Any]) -> Iterator[None]:
+    """Replace an error that the block raises about the definition of an agent's schedule or campaign by a `BodyError`
+    that names the places of the mistakes. `body` is the body of the request."""
+    try:
+        with naming_input_places(body.get("input") or {}):
+            yield
+    except DefinitionError as problem:
+        mistakes = [mistake_in_body(body, path, words) for path, words in problem.faults]
+        raise BodyError("invalid", str(problem), mistakes) from None
 
 
 @contextmanager

@@ -367,7 +367,8 @@ def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None
     options = None
     if definition.target_kind == "segment":
         options = read_options(definition.target.get("options"), "the schedule.target.options")
-        check_resolver(agent, declared, code, check_segment(definition.target["segment"]))
+        segment = check_segment(definition.target["segment"])
+        check_resolver(agent, declared, code, segment, ("target", "segment"))
     check_content(agent, declared, code, definition.flow, definition.input, definition.metadata, options)
 
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, TypeAlias
 import orjson
 
 from ostinato.engine.rows import audit
-from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.errors import Conflict, NotFound
+from ostinato.flows.errors import DefinitionError
 from ostinato.flows.schedules.definition import Definition, SchedulerSettings
 from ostinato.flows.schedules.rows import (
     COMPANION_NAME,
@@ -131,26 +132,25 @@ def _stored(scheduler: Scheduler, id: str, origin: str, definition: Definition, 
 
 
 def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise OstinatoError if the definition has a `run_at` in the past, and its policy for missed due times would not
+    """Raise DefinitionError if the definition has a `run_at` in the past, and its policy for missed due times would not
     run it."""
     run_at, now = definition.run_at, scheduler.place.now
     if run_at is not None and run_at <= now and not definition.covers(run_at, now, scheduler.settings):
-        zone = definition.spec(scheduler.zone).tzinfo
-        raise OstinatoError(
-            f"trigger.run_at {on_clock(run_at, zone)} has passed; give a time after {on_clock(now, zone)}, or "
-            "on_missed={'policy': 'catch_up', 'max_age_seconds': …} that reaches back to it"
-        )
+        catch_up = "on_missed={'policy': 'catch_up', 'max_age_seconds': …} that reaches back to it"
+        raise _has_passed(scheduler, definition, run_at, f", or {catch_up}")
 
 
 def check_to_come(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise OstinatoError if the definition has a `run_at` in the past. An updated schedule does not catch up missed
+    """Raise DefinitionError if the definition has a `run_at` in the past. An updated schedule does not catch up missed
     due times."""
-    run_at, now = definition.run_at, scheduler.place.now
-    if run_at is not None and run_at <= now:
-        zone = definition.spec(scheduler.zone).tzinfo
-        raise OstinatoError(
-            f"trigger.run_at {on_clock(run_at, zone)} has passed; give a time after {on_clock(now, zone)}"
-        )
+    if definition.run_at is not None and definition.run_at <= scheduler.place.now:
+        raise _has_passed(scheduler, definition, definition.run_at)
+
+
+def _has_passed(scheduler: Scheduler, definition: Definition, run_at: Micros, or_else: str = "") -> DefinitionError:
+    zone, now = definition.spec(scheduler.zone).tzinfo, scheduler.place.now
+    words = f"trigger.run_at {on_clock(run_at, zone)} has passed; give a time after {on_clock(now, zone)}{or_else}"
+    return DefinitionError(words, (("trigger", "run_at"), words))
 
 
 def create(

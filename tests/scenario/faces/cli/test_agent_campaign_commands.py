@@ -27,7 +27,7 @@ from ostinato.faces.cli.session import Place as ConnectedPlace
 from ostinato.faces.cli.session import Session
 from tests.support.commands import Place
 from tests.support.greetings import ALL, FOR_ADA, ROUTINE, declare_greeter
-from tests.support.web import Live
+from tests.support.web import Live, wait_for_news
 
 
 @pytest.fixture
@@ -173,12 +173,10 @@ def test_a_campaign_is_paused_resumed_and_stopped(place: Place, node: SyncOstina
 
 
 def reach_sending(node: SyncOstinato, id: str) -> None:
-    async def reach() -> None:
-        async with asyncio.timeout(20):
-            while (await node.app.agents.campaigns("buddy").get(id)).status != "sending":
-                await asyncio.sleep(0.01)
+    async def is_sending() -> bool:
+        return bool((await node.app.agents.campaigns("buddy").get(id)).status == "sending")
 
-    node.call(reach())
+    node.call(wait_for_news(node.app, is_sending))
 
 
 def test_the_suppression_list(place: Place) -> None:
@@ -197,10 +195,16 @@ def test_progress_is_drawn_and_ctrl_c_leaves_the_campaign_alone(
     node: SyncOstinato, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drawn: list[tuple[float, float | None, str]] = []
+    has_total = asyncio.Event()
+
+    def draw(done: float, total: float | None, words: str) -> None:
+        drawn.append((done, total, words))
+        if total is not None:
+            has_total.set()
 
     class Drawing(Output):
         def progress(self, what: str, total: float | None = None) -> Any:
-            return nullcontext(lambda done, of, words: drawn.append((done, of, words)))
+            return nullcontext(draw)
 
     monkeypatch.setattr(agent_campaign_commands, "_LOOK", 0.01)
 
@@ -211,8 +215,7 @@ def test_progress_is_drawn_and_ctrl_c_leaves_the_campaign_alone(
             sent = await calls.send(ALL, flow="greet", allow_session_bootstrap=True, local_time=later())
             watching = asyncio.ensure_future(agent_campaign_commands.watch(session, "buddy", sent["id"]))
             async with asyncio.timeout(20):
-                while not drawn or drawn[-1][1] is None:
-                    await asyncio.sleep(0.01)
+                await has_total.wait()
             watching.cancel()  # as Ctrl-C does
             with pytest.raises(asyncio.CancelledError):
                 await watching

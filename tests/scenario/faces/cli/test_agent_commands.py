@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ostinato import Conflict, NotFound, Ostinato, SyncOstinato
+from ostinato import Conflict, NotFound, Ostinato, RunCancelled, SyncOstinato
 from ostinato.client import Denied, SyncClient
 from ostinato.faces.cli.main import app
 from ostinato.faces.cli.output import printable
@@ -103,6 +103,19 @@ def test_a_person_decides_takes_over_and_talks(place: Place) -> None:
     assert place.text("agents", "hand-back", "buddy", "ada").strip() == "buddy talks with ada again"
 
 
+def test_a_conversation_is_ended_and_its_user_deleted(node: SyncOstinato, place: Place) -> None:
+    place.run("agents", "receive", "buddy", "ada", "hello", "--wait")
+    (session,) = place.json("agents", "sessions", "buddy")["items"]
+    assert "has an open session" in place.error("agents", "delete-user", "buddy", "ada", code=1)
+    end = ("agents", "end-session", "buddy", session["id"])
+    assert session["id"] in place.text(*end, "--reason", "enough")
+    with pytest.raises(RunCancelled, match="enough"):
+        node.functions.result(node.agents.session(session["id"]).run_id, 20)
+    assert place.text(*end).strip() == f"{session['id']} has ended"
+    assert place.text("agents", "delete-user", "buddy", "ada").strip() == "deleted ada"
+    assert "has no user 'ada'" in place.error("agents", "delete-user", "buddy", "ada", code=1)
+
+
 def test_a_chat_shows_what_the_agent_says(place: Place) -> None:
     done = place.run("agents", "chat", "buddy", "ada", input="hello\n\nhow are you?\n")
     assert done.stdout.splitlines() == ["buddy: you said: hello", "buddy: you said: how are you?"]
@@ -159,8 +172,14 @@ def test_the_client_makes_every_call(node: SyncOstinato, tmp_path: Path) -> None
         assert calls.take_over("buddy", "ada")["takeover"] == "local"
         assert calls.outcome("buddy", calls.say("buddy", "ada", "hello")["turn_id"], wait=20)["delivered"] == 1
         assert calls.hand_back("buddy", "ada")["takeover"] is None
+        calls.end_session("buddy", session["id"], "enough")
+        with pytest.raises(RunCancelled):
+            node.functions.result(node.agents.session(session["id"]).run_id, 20)
+        assert calls.end_session("buddy", session["id"])["status"] == "ended"
+        calls.delete_user("buddy", "ada", key="d")
+        calls.delete_user("buddy", "ada", key="d")
         with pytest.raises(NotFound):
-            calls.user("buddy", "eve")
+            calls.user("buddy", "ada")
         token = node.call(node.app.create_token("operator", label="eve"))[0]
         with SyncClient(live.url, token=token, patience=5) as eve, pytest.raises(Denied, match="its admins= say"):
             eve.agents.take_over("buddy", "ada")

@@ -3,19 +3,19 @@ sessions."""
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ostinato import RunCancelled
 from ostinato.engine.access import Role
 from ostinato.faces.auth import Door, Refused
 from ostinato.faces.http.server import Listening
 from tests.support.agents import Outbox
 from tests.support.greetings import ALL, GREETING, declare_greeter
-from tests.support.web import Api, run
+from tests.support.web import Api, run, wait_for_news
 
 PLACE = "/agents/buddy/campaigns"
 
@@ -36,9 +36,10 @@ async def send(web: Api, **more: Any) -> dict[str, Any]:
 
 
 async def reach(web: Api, id: str, status: str) -> None:
-    async with asyncio.timeout(20):
-        while (await web.get(f"{PLACE}/{id}")).json()["status"] != status:
-            await asyncio.sleep(0.01)
+    async def reached() -> bool:
+        return bool((await web.get(f"{PLACE}/{id}")).json()["status"] == status)
+
+    await wait_for_news(web.app, reached)
 
 
 def test_a_campaign_is_sent_watched_and_explained(tmp_path: Path) -> None:
@@ -150,14 +151,14 @@ WRONG: list[tuple[str, Any, int, str | None, str]] = [
     ("", {"segment": {"type": "custom_query", "resolver": "sold"}}, 404, None, "has no segment 'sold'"),
     (
         "",
-        {"segment": {"type": "custom_query", "resolver": "bought", "params": {"prodct": 1}}},
+        {"segment": {"type": "custom_query", "resolver": "bought", "params": {"product": 1}}},
         422,
-        None,
+        "body.segment.params.product",
         "segment 'bought': ",
     ),
     ("", {"flow": "gret"}, 404, None, "did you mean 'greet'"),
     ("", {"input": {"wrod": 1}}, 422, "body.input.wrod", "did you mean 'word'?"),
-    ("", {"metadata": {"x": "y" * 20_000}}, 422, None, "metadata have more than"),
+    ("", {"metadata": {"x": "y" * 20_000}}, 422, "body.metadata", "metadata have more than"),
     ("", {"options": {"rate": "fast"}}, 422, "body.options.rate", "is not a rate such as '20/s'"),
     ("", {"options": {"quiet_hours": {"from": "21:00"}}}, 422, "body.options.quiet_hours", '{"from": "22:00"'),
     ("", {"options": {"local_time": "9am"}}, 422, "body.options.local_time", "is not a time of day"),
@@ -168,7 +169,16 @@ WRONG: list[tuple[str, Any, int, str | None, str]] = [
     ("", {"options": {"expires_after": "1y"}}, 422, "body.options.expires_after", "1y"),
     ("", {"options": {"variants": {"holdout": {}}}}, 422, "body.options.variants", "is reserved"),
     ("", {"options": {"rte": "1/s"}}, 422, "body.options.rte", "did you mean 'rate'"),
+    ("", {"flow": None, "metadata": {"prompt": 1}}, 422, "body.metadata.prompt", "is not a text for the model"),
     (":preview", {"segment": {"type": "al"}}, 422, "body.segment.type", "'all'"),
+    (
+        ":preview",
+        {"segment": {"type": "custom_query", "resolver": "bought", "params": {"product": "tea", "prodct": 1}}},
+        422,
+        "body.segment.params.prodct",
+        "did you mean 'product'?",
+    ),
+    (":test", {"users": ["ada"], "metadata": {"x": "y" * 20_000}}, 422, "body.metadata", "metadata have more than"),
     (":test", {"users": []}, 422, "body.users", "at least 1"),
     (":test", {"users": ["ada"], "variants": {"a": 1}}, 422, "body.variants", "is not an object of weight"),
 ]
@@ -259,9 +269,8 @@ def test_operators_mint_list_and_revoke_tokens_of_a_session(tmp_path: Path) -> N
         assert (await web.post(place, {"turn_id": "none"})).status_code == 404
         assert (await web.post("/agents/buddy/sessions/none/tokens")).status_code == 404
         await web.app.agents.end_session(session.id)
-        async with asyncio.timeout(20):
-            while (await web.app.agents.session(session.id)).ended is None:
-                await asyncio.sleep(0.01)
+        with pytest.raises(RunCancelled):
+            await web.app.functions.result(session.run_id, 20)
         ended = await web.post(place)
         assert (ended.status_code, "has ended" in ended.json()["detail"]) == (409, True)
 

@@ -67,10 +67,8 @@ def test_a_trigger_runs_it_and_its_runs_are_listed_in_pages(tmp_path: Path) -> N
         ids = []
         for number in range(3):
             ids.append((await web.post(f"{PLACE}/s/trigger")).json()["run_id"])
-            async with asyncio.timeout(20):
-                while len(outbox.texts) <= number:
-                    await asyncio.sleep(0.01)
-                await web.app.functions.result(ids[-1])
+            await web.app.functions.result(ids[-1], 20)
+            assert len(outbox.texts) == number + 1
         assert outbox.texts == ["good day ada"] * 3
         whole = (await web.get(f"{PLACE}/s/runs")).json()
         assert ([one["id"] for one in whole["items"]], whole["next"]) == (ids[::-1], None)
@@ -145,7 +143,12 @@ WRONG: list[tuple[Any, int, str | None, str]] = [
     ({"trigger": {"type": "once", "run_at": "soon"}}, 422, "body.trigger.run_at", "'soon' is not a time"),
     ({"trigger": {"type": "cron"}}, 422, "body.trigger", "of type 'cron' needs 'expr'"),
     ({"trigger": {**DAILY, "run_at": "2099-01-01T00:00"}}, 422, "body.trigger", "has no 'run_at'"),
-    ({"trigger": {"type": "once", "run_at": "2001-01-01T00:00"}}, 422, None, "has passed; give a time after"),
+    (
+        {"trigger": {"type": "once", "run_at": "2001-01-01T00:00"}},
+        422,
+        "body.trigger.run_at",
+        "has passed; give a time after",
+    ),
     ({"target": {"kind": "user"}}, 422, "body.target", "target.user_external_id"),
     ({"target": {"kind": "segment", "segment": {"type": "al"}}}, 422, "body.target.segment.type", "'all'"),
     (
@@ -163,6 +166,14 @@ WRONG: list[tuple[Any, int, str | None, str]] = [
     ({"on_missed": {"policy": "skip", "max_runs": 3}}, 422, "body.on_missed", "is for the policy 'catch_up'"),
     ({"on_missed": {"policy": "catch_up", "max_runs": "3"}}, 422, "body.on_missed.max_runs", "integer"),
     ({"metadata": {"schedule_id": 1}}, 422, "body.metadata", "cannot have 'schedule_id'"),
+    ({"metadata": {"prompt": 1}, "flow": "classic"}, 422, "body.metadata.prompt", "is not a text for the model"),
+    ({"flow": "classic"}, 422, "body.flow", "has no model that could write the message"),
+    (
+        {"target": {"kind": "segment", "segment": {"type": "custom_query", "resolver": "bought"}}},
+        422,
+        "body.target.segment.params.product",
+        "Field required",
+    ),
     ({"input": {"wrod": "x"}}, 422, "body.input.wrod", "did you mean 'word'?"),
     ({"id": "cfg:x"}, 422, "body.id", "begins with 'cfg:'"),
     ({"flo": "x"}, 422, "body.flo", "did you mean 'flow'"),
@@ -187,6 +198,8 @@ def test_a_mistake_has_its_status_its_place_and_what_would_be_right(tmp_path: Pa
         assert (nothing.status_code, "changes nothing" in nothing.json()["detail"]) == (422, True)
         null = await web.call("PATCH", f"{PLACE}/s", {"trigger": None})
         assert (null.status_code, null.json()["field"]) == (422, "body.trigger")
+        past = await web.call("PATCH", f"{PLACE}/s", {"trigger": {"type": "once", "run_at": "2020-01-01T09:00"}})
+        assert (past.status_code, past.json()["field"]) == (422, "body.trigger.run_at")
         for path in ("", "/pause", "/trigger", "/runs"):
             method = "GET" if path in ("", "/runs") else "POST"
             assert (await web.call(method, f"{PLACE}/none{path}")).status_code == 404

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from ostinato import RunCancelled
 from ostinato.engine.http import signing
 from ostinato.faces.http.bodies import LARGEST_SIGNED
 from ostinato.faces.http.server import Listening
 from ostinato.flows import WebhookTransport
 from tests.support.face_agents import QUESTION, declare_buddy
-from tests.support.web import Api, operations, run
+from tests.support.web import Api, operations, run, wait_for_news
 
 SECRET = "whsec_" + "c2VjcmV0c2VjcmV0c2VjcmV0c2VjcmV0"
 
@@ -184,9 +185,7 @@ def test_a_person_decides_and_the_flow_goes_on(tmp_path: Path) -> None:
         body = {"approved": True, "message": "as an exception", "action": {"by": "card"}}
         decided = await web.post(f"/agents/buddy/escalations/{id}/resolve", body)
         assert (decided.json()["status"], decided.json()["resolved_by"]) == ("resolved", "local")
-        async with asyncio.timeout(20):
-            while outbox.texts != ["approved: as an exception"]:
-                await asyncio.sleep(0.01)
+        await wait_for_news(web.app, lambda: outbox.texts == ["approved: as an exception"])
         assert (await web.get("/agents/buddy/escalations")).json()["items"] == []
         (resolved,) = (await web.get("/agents/buddy/escalations?status=resolved")).json()["items"]
         assert resolved["action"] == {"by": "card"}
@@ -226,9 +225,7 @@ def test_of_two_who_decide_at_once_one_is_told_of_the_other(tmp_path: Path) -> N
         assert sorted(answer.status_code for answer in answers) == [200, 409]
         (won,), (lost,) = ([a for a in answers if a.status_code == code] for code in (200, 409))
         assert f"resolved by {won.json()['resolved_by']} already" in lost.json()["detail"]
-        async with asyncio.timeout(20):
-            while not outbox.texts:
-                await asyncio.sleep(0.01)
+        await wait_for_news(web.app, lambda: outbox.texts)
         assert outbox.texts == ["approved: yes" if won.json()["approved"] else "not approved"]
 
     run(main, tmp_path)
@@ -280,6 +277,33 @@ def test_a_person_takes_over_talks_and_hands_back(tmp_path: Path) -> None:
         assert late.status_code == 409
         await say(web, "thanks", "3")
         assert outbox.texts == ["you said: hello", "I am", "you said: thanks"]
+
+    run(main, tmp_path)
+
+
+def test_a_conversation_is_ended_and_its_user_deleted(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        declare_buddy(web.app)
+        await say(web, "hello", "1")
+        (session,) = (await web.get("/agents/buddy/sessions")).json()["items"]
+        place = f"/agents/buddy/sessions/{session['id']}"
+        open_yet = await web.call("DELETE", "/agents/buddy/users/ada")
+        assert (open_yet.status_code, "has an open session" in open_yet.json()["detail"]) == (409, True)
+        for method, path in (("POST", f"{place}/end"), ("DELETE", "/agents/buddy/users/ada")):
+            assert (await web.call(method, path, token=await web.token("reader"))).status_code == 403
+        ended = await web.post(f"{place}/end", {"reason": "she asked for it"})
+        assert (ended.status_code, ended.json()["user"]) == (200, "ada")
+        with pytest.raises(RunCancelled, match="she asked for it"):
+            await web.app.functions.result((await web.app.agents.session(session["id"])).run_id, 20)
+        assert (await web.post(f"{place}/end")).json()["reason"] == "canceled"
+        assert (await web.call("DELETE", "/agents/buddy/users/ada")).status_code == 204
+        (event,) = [event for event in await web.app.events(limit=1000) if event.name == "flow:user_deleted"]
+        assert (event.subject, event.actor, event.data) == (session["user_id"], "local", {"agent": "buddy"})
+        for path in ("/agents/buddy/users/ada", place):
+            assert (await web.get(path)).status_code == 404
+        assert (await web.call("DELETE", "/agents/buddy/users/ada")).status_code == 404
+        assert (await web.post(f"{place}/end")).status_code == 404
+        assert (await web.post("/agents/other/sessions/none/end")).status_code == 404
 
     run(main, tmp_path)
 

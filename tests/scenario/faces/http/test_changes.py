@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
+from ostinato import RunCancelled
 from ostinato.engine.runs import start
 from ostinato.faces.session_tokens import create_session_token
 from ostinato.flows import ConsoleTransport, FlowContext
@@ -22,7 +24,7 @@ from ostinato.workflows import AuthRequired
 from ostinato.workflows.views.overview import WorkflowInfo
 from tests.support.http_journeys import ASKING as JOURNEY
 from tests.support.http_journeys import REPEATING
-from tests.support.web import V1, Api, described, run
+from tests.support.web import V1, Api, described, run, wait_for_news
 from tests.support.workflows import deploy_mailbox
 
 CRON = {"cron": ["0 9 * * *"]}
@@ -155,16 +157,17 @@ async def function(web: Api) -> dict[str, str]:
             await ctx.receive("answer")
 
     handle = await web.app.functions.start(ask)
-    async with asyncio.timeout(20):
-        while (await handle.info()).status != "waiting":
-            await asyncio.sleep(0.01)
+
+    async def is_waiting() -> bool:
+        return (await handle.info()).status == "waiting"
+
+    await wait_for_news(web.app, is_waiting)
     return {"id": handle.id}
 
 
 async def ended(web: Api, run_id: str) -> None:
-    async with asyncio.timeout(20):
-        while (await web.app.functions.get(run_id)).status != "cancelled":
-            await asyncio.sleep(0.01)
+    with pytest.raises(RunCancelled):
+        await web.app.functions.result(run_id, 20)
 
 
 def anybody(action: str, actor: str, user: str) -> bool:
@@ -197,7 +200,7 @@ async def session(web: Api) -> dict[str, str]:
     await agent(web)
     (info,) = await web.app.agents.sessions("buddy")
     _, token = await create_session_token(web.app, info.id)
-    return {"name": "buddy", "session": info.id, "id": token.id}
+    return {"name": "buddy", "session": info.id, "id": token.id, "run": info.run_id}
 
 
 async def people(web: Api) -> dict[str, str]:
@@ -210,7 +213,7 @@ async def people(web: Api) -> dict[str, str]:
 
     for name in ("ada", "bob"):
         await web.app.agents.put_user("buddy", name)
-    return {"name": "buddy"}
+    return {"name": "buddy", "user": "ada"}
 
 
 async def agent_schedule(web: Api) -> dict[str, str]:
@@ -247,15 +250,17 @@ async def suppression(web: Api) -> dict[str, str]:
 
 
 async def reached_status(web: Api, campaign_id: str, status: str) -> None:
-    async with asyncio.timeout(20):
-        while (await web.app.agents.campaigns("buddy").get(campaign_id)).status != status:
-            await asyncio.sleep(0.01)
+    async def reached() -> bool:
+        return bool((await web.app.agents.campaigns("buddy").get(campaign_id)).status == status)
+
+    await wait_for_news(web.app, reached)
 
 
 async def until(web: Api, name: str, reached: Callable[[WorkflowInfo], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not reached(await web.app.workflows.get(name)):
-            await asyncio.sleep(0.01)
+    async def has_reached() -> bool:
+        return reached(await web.app.workflows.get(name))
+
+    await wait_for_news(web.app, has_reached)
 
 
 # Calls after which a campaign goes on by itself, and the status with which it ends.
@@ -321,6 +326,8 @@ CHANGES: list[tuple[str, str, Any, Any, Prepare]] = [
     ("POST", "/functions/{id}/terminate", {"reason": "a"}, {"reason": "b"}, function),
     ("POST", "/agents/{name}/messages", {"user": "ada", "text": "hi", "id": "2"}, {"text": "other"}, agent),
     ("PATCH", "/agents/{name}/users/{user}", {"tags": ["a"]}, {"tags": ["b"]}, agent),
+    ("DELETE", "/agents/{name}/users/{user}", None, None, people),
+    ("POST", "/agents/{name}/sessions/{session}/end", {"reason": "a"}, {"reason": "b"}, session),
     ("POST", "/agents/{name}/escalations/{id}/resolve", {"approved": True}, {"approved": False}, agent),
     ("POST", "/agents/{name}/users/{user}/take-over", None, None, agent),
     ("POST", "/agents/{name}/users/{user}/hand-back", {"message": "a"}, {"message": "b"}, taken_over),
@@ -419,6 +426,8 @@ def test_the_same_key_does_it_once_and_is_answered_the_same(tmp_path: Path) -> N
             assert first.status_code < 300, f"{method} {path}: {first.text}"
             if path == "/functions/{id}/cancel":  # which asks; a node cancels, and that is on record too
                 await ended(web, places["id"])
+            if path == "/agents/{name}/sessions/{session}/end":
+                await ended(web, places["run"])
             if path in GO_ON:
                 await reached_status(web, first.json()["id"], GO_ON[path])
             if path == "/agents/{name}/schedules/{id}/trigger":  # its turn sends a message when it is over

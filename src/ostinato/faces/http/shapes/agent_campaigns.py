@@ -83,7 +83,7 @@ class CampaignSettings(RequestBody):
 
 
 class PreviewCampaign(RequestBody):
-    """Whom a campaign would reach. `flow`, `input` and `metadata` may be left out."""
+    """A campaign to preview. `flow`, `input` and `metadata` are optional."""
 
     segment: AgentSegment
     flow: Text | None = None
