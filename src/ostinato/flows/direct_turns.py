@@ -258,14 +258,12 @@ class DirectTurn(SessionActor):
     async def finish(
         self, outcome: Outcome | None = None, reason: str | None = None, *, waits: str | None = None
     ) -> TurnOutcome | None:
-        turn, self.turn = self.turn, None
-        if turn is None:
+        ended = self._end_turn(outcome, reason)
+        if ended is None:
             return None
-        if outcome is None:
-            outcome, ended = turn.outcome
-            reason = ended or reason
+        turn, final, why = ended
         idle, settles = self.agent.settings.idle, self._take_unsettled()
-        await self._turns.write(Finish(self._begun, settles, outcome, reason, turn.spent, idle, self.ending))
+        await self._turns.write(Finish(self._begun, settles, final, why, turn.spent, idle, self.ending))
         return outcome_of(self._begun.turn)
 
     async def write(self, name: str, make: Callable[[Place], Operation[Any]]) -> Any:

@@ -298,18 +298,27 @@ class SessionActor:
         self, outcome: Outcome | None = None, reason: str | None = None, *, waits: str | None = None
     ) -> TurnOutcome | None:
         """Finish the current turn and return its outcome. Return None if there is no current turn."""
-        turn, self.turn = self.turn, None
-        if turn is None:
+        ended = self._end_turn(outcome, reason)
+        if ended is None:
             return None
-        if outcome is None:
-            outcome, ended = turn.outcome
-            reason = ended or reason
+        turn, final, why = ended
 
         def write(place: Place) -> Operation[dict[str, Any]]:
-            written = yield from turns.complete_turn(place, turn.id, outcome, reason, turn.spent, waits)
+            written = yield from turns.complete_turn(place, turn.id, final, why, turn.spent, waits)
             return written.as_json()
 
         return TurnOutcome.from_json(await self.write("finish", write))
+
+    def _end_turn(self, outcome: Outcome | None, reason: str | None) -> tuple[LiveTurn, Outcome, str | None] | None:
+        """Return the current turn, its outcome and the reason for it; afterwards there is no current turn. Without an
+        `outcome`, the turn's own applies. Return None if there is no current turn."""
+        turn, self.turn = self.turn, None
+        if turn is None:
+            return None
+        if outcome is not None:
+            return turn, outcome, reason
+        outcome, why = turn.outcome
+        return turn, outcome, why or reason
 
     async def take(self, turn_id: str) -> None:
         """Handle a turn while no flow is active."""

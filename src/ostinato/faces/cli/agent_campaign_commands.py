@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -27,9 +28,30 @@ Flow = Annotated[str | None, typer.Option(help="The flow that each turn begins. 
 Reason = Annotated[str | None, typer.Option(help="Why; it is on record.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Show its progress until it is over; exit code 1 if it failed.")]
 SendId = Annotated[str | None, typer.Option(help="The same id is sent once, however often you ask.")]
-CampaignName = Annotated[str | None, typer.Option(help="A name that several campaigns may share.")]
-Bootstrap = Annotated[bool, typer.Option("--bootstrap", help="Write to people who have no active session, too.")]
 _LOOK = 0.3  # seconds between two looks
+
+
+@dataclass(frozen=True)
+class CampaignContent:
+    """What a campaign says, under which name, and whether it begins conversations."""
+
+    flow: Flow = None
+    input: Input = None
+    metadata: Metadata = None
+    campaign_id: Annotated[str | None, typer.Option(help="A name that several campaigns may share.")] = None
+    bootstrap: Annotated[bool, typer.Option("--bootstrap", help="Write to people who have no active session, too.")] = (
+        False
+    )
+
+    def as_arguments(self) -> Json:
+        """Return the keyword arguments of the client's `send` and `preview`."""
+        return {
+            "flow": self.flow,
+            "input": read_object(self.input, "--input"),
+            "metadata": read_object(self.metadata, "--metadata"),
+            "campaign_id": self.campaign_id,
+            "allow_session_bootstrap": self.bootstrap,
+        }
 
 
 # Sending
@@ -41,24 +63,13 @@ async def send(
     agent: AgentName,
     segment: Segment,
     flags: CampaignFlags,
-    flow: Flow = None,
-    input: Input = None,
-    metadata: Metadata = None,
-    campaign_id: CampaignName = None,
+    content: CampaignContent,
     id: SendId = None,
-    bootstrap: Bootstrap = False,
     watch: Watch = False,
 ) -> None:
     """Send to a segment now."""
     sent = await session.client.agents.campaigns(agent).send(
-        read_segment(segment),
-        flow=flow,
-        input=read_object(input, "--input"),
-        metadata=read_object(metadata, "--metadata"),
-        campaign_id=campaign_id,
-        id=id,
-        allow_session_bootstrap=bootstrap,
-        **flags.as_options(),
+        read_segment(segment), id=id, **content.as_arguments(), **flags.as_options()
     )
     await _after_send(session, agent, sent, watch)
 
@@ -93,23 +104,13 @@ async def preview(
     agent: AgentName,
     segment: Segment,
     flags: CampaignFlags,
-    flow: Flow = None,
-    input: Input = None,
-    metadata: Metadata = None,
-    campaign_id: CampaignName = None,
-    bootstrap: Bootstrap = False,
+    content: CampaignContent,
 ) -> None:
     """Show whom a campaign would reach now, and send nothing.
 
     --flow, --input and --metadata are optional."""
     answer = await session.client.agents.campaigns(agent).preview(
-        read_segment(segment),
-        flow=flow,
-        input=read_object(input, "--input"),
-        metadata=read_object(metadata, "--metadata"),
-        campaign_id=campaign_id,
-        allow_session_bootstrap=bootstrap,
-        **flags.as_options(),
+        read_segment(segment), **content.as_arguments(), **flags.as_options()
     )
     session.out.draw(answer, lambda: _preview_page(answer))
 

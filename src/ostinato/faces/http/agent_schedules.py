@@ -6,7 +6,7 @@ The version of a schedule is its ETag. An update with `If-Match` is refused if t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
@@ -140,14 +140,7 @@ async def cancel_agent_schedule(
 ) -> AgentScheduleShown:
     """Cancel a schedule: it never fires again. A turn in progress is completed; a campaign stops before its next
     recipient. Doing it again changes nothing."""
-    what = f"cancel agent schedule {digest(agent, id, body.reason)}"
-    return await _changed(
-        who,
-        response,
-        key,
-        what,
-        lambda: _calls(who, agent).cancel(id, body.reason, request_id=change_id("cancel", key)),
-    )
+    return await _set_state(who, response, key, agent, id, "cancel", body.reason)
 
 
 @router.post("/agents/{agent}/schedules/{id}/pause", **WRITE)
@@ -160,10 +153,7 @@ async def pause_agent_schedule(
     key: Key = None,
 ) -> AgentScheduleShown:
     """Pause a schedule: times within the pause do not run."""
-    what = f"pause agent schedule {digest(agent, id, body.note)}"
-    return await _changed(
-        who, response, key, what, lambda: _calls(who, agent).pause(id, body.note, request_id=change_id("pause", key))
-    )
+    return await _set_state(who, response, key, agent, id, "pause", body.note)
 
 
 @router.post("/agents/{agent}/schedules/{id}/resume", **WRITE)
@@ -176,10 +166,7 @@ async def resume_agent_schedule(
     key: Key = None,
 ) -> AgentScheduleShown:
     """Resume a schedule. Times within the pause run only if the schedule's `on_missed` policy is `catch_up`."""
-    what = f"resume agent schedule {digest(agent, id, body.note)}"
-    return await _changed(
-        who, response, key, what, lambda: _calls(who, agent).resume(id, body.note, request_id=change_id("resume", key))
-    )
+    return await _set_state(who, response, key, agent, id, "resume", body.note)
 
 
 @router.post("/agents/{agent}/schedules/{id}/trigger", **WRITE)
@@ -210,6 +197,21 @@ async def list_agent_schedule_runs(
         return await _calls(who, agent).runs(id, before=before, limit=limit)
 
     return await listing(who, before, limit, fetch, lambda run: run.cursor, AgentScheduleRunShown.model_validate)
+
+
+async def _set_state(
+    who: Who,
+    response: Response,
+    key: str | None,
+    agent: str,
+    id: str,
+    verb: Literal["cancel", "pause", "resume"],
+    reason: str,
+) -> AgentScheduleShown:
+    """Cancel, pause or resume a schedule, only once for each key, and return the schedule after the change."""
+    change = getattr(_calls(who, agent), verb)
+    what = f"{verb} agent schedule {digest(agent, id, reason)}"
+    return await _changed(who, response, key, what, lambda: change(id, reason, request_id=change_id(verb, key)))
 
 
 async def _changed(
