@@ -169,14 +169,14 @@ class CampaignRun:
         resolution = await self._write(lambda place: sends.begin_resolution(place, self.id))
         await self._drop(resolution)
         try:
-            count = await self._freeze(resolution)
+            stored = await self._freeze(resolution)
         except (OstinatoError, TimeoutError) as problem:
             reason = f"segment_failed: {type(problem).__name__}: {problem}"[:300]
             await self._write(lambda place: sends.refuse_campaign(place, self.id, resolution, reason))
             await self._drop(resolution)
         else:
-            if count is not None:
-                campaign = await self._write(lambda place: sends.end_resolution(place, self.id, resolution, count))
+            if stored:
+                campaign = await self._write(lambda place: sends.end_resolution(place, self.id, resolution))
                 if campaign.over:
                     await self._drop(resolution)
         return await self._wait_for_audience()
@@ -197,9 +197,9 @@ class CampaignRun:
         while await self._write(lambda place: sends.drop_page(place, self.id, resolution)):
             pass
 
-    async def _freeze(self, resolution: str) -> int | None:
-        """Store the audience page by page, and return the number of recipients. Stop early when there are more
-        recipients than allowed. Return None if the campaign was stopped or another attempt has begun meanwhile."""
+    async def _freeze(self, resolution: str) -> bool:
+        """Store the audience page by page. Stop early when there are more recipients than allowed. Return False if the
+        campaign was stopped or another attempt has begun meanwhile, otherwise True."""
         campaign = await self._load()
         setting, definition = await self._setting(), definition_of(campaign)
         options = definition.options
@@ -214,10 +214,10 @@ class CampaignRun:
                     )
                 )
                 if page is None:
-                    return None
+                    return False
                 count += page[0]
                 after = page[1]
-            return count
+            return True
         async for names in _chunks(self._names(definition, campaign)):
             stored = await self._write(
                 lambda place, names=names: sends.freeze_named(  # type: ignore[misc]
@@ -225,11 +225,11 @@ class CampaignRun:
                 )
             )
             if stored is None:
-                return None
+                return False
             count += stored
             if count > most:
                 break
-        return count
+        return True
 
     async def _names(self, definition: Definition, campaign: CampaignRecord) -> AsyncIterator[str]:
         for name in definition.segment.users:

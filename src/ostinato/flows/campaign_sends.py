@@ -255,13 +255,14 @@ def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
     return zones.zone(setting.zone)
 
 
-def end_resolution(place: Place, campaign_id: str, resolution: str, count: int) -> Operation[CampaignRecord]:
+def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation[CampaignRecord]:
     """Begin sending, because the audience is complete, or end the campaign because the audience is too large. Do
     nothing if the campaign was stopped or another attempt has begun meanwhile. Return the campaign."""
     campaign = yield from _locked(campaign_id)
     if not _may_store(campaign, resolution):
         return campaign
     options = definition_of(campaign).options
+    count = sum(row[-1] for row in (yield campaign_statement("count_recipients", id=campaign_id)))
     if count > options.max_recipients and not options.confirmed:
         reason = "too_many_recipients"
         yield from _end(place, campaign, Outcome.FAILED, reason, {}, f"more than {options.max_recipients:,}")

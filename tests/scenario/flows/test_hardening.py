@@ -115,6 +115,31 @@ async def test_a_flow_that_ends_cancels_its_question_under_its_own_name(world: W
 # Answers that were lost
 
 
+@pytest.mark.parametrize("segment", [{"type": "all"}, {"type": "users", "users": ["ada", "bob", "nobody"]}])
+async def test_a_campaign_counts_its_recipients_if_every_answer_is_lost(world: World, segment: dict[str, Any]) -> None:
+    forgetful = World(ForgetfulStore(world.app.store), clock=world.clock)
+    agent, outbox = make_buddy(forgetful)
+
+    @agent.flow
+    async def news(ctx: FlowContext) -> None:
+        await ctx.say("news")
+
+    await forgetful.up()
+    for user in ("ada", "bob"):
+        await forgetful.app.agents.put_user("buddy", user)
+    campaigns = forgetful.app.agents.campaigns("buddy")
+    sent = await campaigns.send(segment, flow="news", allow_session_bootstrap=True)
+    for _ in range(6):  # a node in real time looks every two seconds, whatever it was told
+        await forgetful.advance("10s")
+        forgetful.app.engine.nudge()
+    await forgetful.settle()
+    ended = await campaigns.get(sent.id)
+    assert (ended.status, ended.recipients) == ("done", sum(ended.counts.values()))
+    assert ended.counts["success"] == 2
+    assert outbox.texts == ["news", "news"]
+    await forgetful.close()
+
+
 async def test_events_are_written_once_if_every_answer_is_lost(world: World) -> None:
     """The store commits each transaction, loses the answer, and runs it again."""
     forgetful = World(ForgetfulStore(world.app.store), clock=world.clock)
