@@ -1056,7 +1056,28 @@ async def test_18_a_canceled_schedule_stops_its_campaign(world: World) -> None:
     assert (campaign.status, campaign.reason) == ("stopped", "canceled")
     assert campaign.counts["success"] == sent
     assert sum(campaign.counts.values()) == 6
+    (record,) = await schedules.runs(new.schedule_id)
+    assert (record.outcome, record.reason, record.expanded_recipients) == ("success", "canceled", 6)
+    assert record.started_at == datetime(2026, 1, 1, 12, tzinfo=UTC)
+    assert record.finished_at == campaign.finished
     assert await world.app.check(repair=False) == []
+
+
+async def test_the_record_of_a_long_run_says_when_it_began(world: World) -> None:
+    """The run of an occurrence waits for its campaign, and is claimed again when the campaign is over."""
+    schedules, _ = await prepared(world)
+    await world.app.agents.put_user("buddy", "bob")
+    target = {**ALL, "options": {"rate": "1/h"}}
+    await schedules.create(flow="remind", trigger=NINE, target=target, allow_session_bootstrap=True, id="long")
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    await world.advance_to("2026-01-01T12:30:00Z")
+    (record,) = await schedules.runs("long")
+    assert (record.started_at, record.finished_at, record.outcome) == (noon, None, None)
+    await world.advance("2h")
+    (record,) = await schedules.runs("long")
+    assert (record.started_at, record.outcome) == (noon, "success")
+    assert record.finished_at is not None
+    assert record.finished_at > noon + timedelta(minutes=59)
 
 
 @pytest.mark.parametrize("options", [{"rat": "1/m"}, {"rate": "quick"}, "none"])

@@ -28,7 +28,7 @@ from ostinato.flows.schedules.rows import (
     check_changeable,
     read_stored,
     record_of,
-    run_record,
+    run_records,
     statement,
 )
 from ostinato.flows.schedules.scheduler_store import SchedulerStore
@@ -312,7 +312,7 @@ class AgentSchedules:
             elif before is not None:
                 high = min(high, f"{stored.engine_id}/{before}")
             runs = yield sql("history", namespace=place.namespace, low=low, high=high, limit=limit)
-            return [run_record(whole_run(row), stored) for row in runs]
+            return (yield from run_records([whole_run(row) for row in runs], stored))
 
         return await self._host().store.read(read)
 
