@@ -84,6 +84,27 @@ async def test_01_triggers_are_cron_and_once_and_nothing_else(world: World) -> N
     assert not await events(world, "schedule")
 
 
+@pytest.mark.parametrize(
+    "run_at",
+    [
+        "9999-12-31T23:59",
+        "9999-12-31T23:59-14:00",
+        "0001-01-01T00:00+14:00",
+        "0001-01-01T00:00",
+        "2500-01-01T00:00",
+        "2199-12-31T23:59",  # in São Paulo
+        "1900-01-01T00:00+01:00",
+    ],
+)
+async def test_01_a_time_outside_the_calendar_of_schedules_is_refused(world: World, run_at: str) -> None:
+    schedules, _ = await prepared(world)
+    words = rf"the schedule.trigger.run_at {run_at[:16]}\S* is not in the years 1900 to 2199 in UTC; check the year"
+    for value in (run_at, datetime.fromisoformat(run_at)):
+        with pytest.raises(OstinatoError, match=words):
+            await schedules.create(flow="remind", trigger={"type": "once", "run_at": value}, target=ADA)
+    assert not await schedules.list()
+
+
 async def test_02_times_are_in_the_zone_of_the_agent_and_of_its_scheduler(world: World) -> None:
     schedules, _ = await prepared(world, scheduler={"timezone": "Europe/Berlin"})
     new = await schedules.create(flow="remind", trigger=NINE, target=ADA)

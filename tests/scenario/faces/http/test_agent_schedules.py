@@ -143,6 +143,10 @@ WRONG: list[tuple[Any, int, str | None, str]] = [
     ({"trigger": {"type": "cron", "expr": "0 9 30 2 *"}}, 422, "body.trigger.expr", "can never match"),
     ({"trigger": {"type": "daily"}}, 422, "body.trigger.type", "'cron' or 'once'"),
     ({"trigger": {"type": "once", "run_at": "soon"}}, 422, "body.trigger.run_at", "'soon' is not a time"),
+    *(
+        ({"trigger": {"type": "once", "run_at": at}}, 422, "body.trigger.run_at", "not in the years 1900 to 2199")
+        for at in ("9999-12-31T23:59", "9999-12-31T23:59-14:00", "0001-01-01T00:00+14:00", "2500-01-01T00:00")
+    ),
     ({"trigger": {"type": "cron"}}, 422, "body.trigger", "of type 'cron' needs 'expr'"),
     ({"trigger": {**DAILY, "run_at": "2099-01-01T00:00"}}, 422, "body.trigger", "has no 'run_at'"),
     ({"trigger": {"type": "once", "run_at": "2001-01-01T00:00"}}, 422, None, "has passed; give a time after"),
