@@ -26,6 +26,7 @@ from ostinato.flows.campaign_sends import PAGE, Progress, Setting, definition_of
 from ostinato.flows.campaign_store import campaign_statement, read_campaign
 from ostinato.flows.definition import Agent, check_arguments
 from ostinato.flows.direct_turns import DirectTurns
+from ostinato.flows.errors import SegmentFailed
 from ostinato.flows.model import CLASSIC
 from ostinato.flows.store import statement
 from ostinato.flows.turns import Place
@@ -88,30 +89,44 @@ def setting_of(declared: Mapping[str, Any]) -> Setting:
 
 async def resolve_names(agent: Agent | None, definition: Definition, namespace: str, now: Micros) -> AsyncIterator[str]:
     """Yield the external ids that the segment's resolver returns. Raises OstinatoError if this process has no such
-    resolver or a value is not an external id, or `TimeoutError` if the resolver takes too long."""
+    resolver or a value is not an external id, or `SegmentFailed` if the resolver raises an error or takes too long."""
     segment = definition.segment
     resolver = None if agent is None else agent.segments.get(segment.resolver or "")
     if resolver is None:
         raise OstinatoError(f"agent {definition.agent!r} has no segment {segment.resolver!r} in this process")
     arguments = check_arguments(resolver.arguments, segment.params, f"segment {segment.resolver!r}")
     context = SegmentContext(definition.agent, namespace, to_datetime(now))
-    async with asyncio.timeout(_RESOLVER):
-        if inspect.isasyncgenfunction(resolver.function):
-            names = resolver.function(context, **arguments)
-        elif inspect.iscoroutinefunction(resolver.function):
-            names = _each(await resolver.function(context, **arguments))
+    place = f"segment {segment.resolver!r}"
+    try:
+        async with asyncio.timeout(_RESOLVER):
+            async for name in _call_resolver(resolver.function, context, arguments, place):
+                check_text(name, f"{place}: an external id")
+                yield name
+    except TimeoutError:
+        raise SegmentFailed(f"{place} took more than {_RESOLVER:g} s") from None
+
+
+async def _call_resolver(
+    function: Callable[..., Any], context: SegmentContext, arguments: Mapping[str, Any], place: str
+) -> AsyncIterator[Any]:
+    """Yield what a resolver returns or yields. Raises `SegmentFailed` for any error that the resolver raises, and if
+    it does not return a list."""
+    try:
+        if inspect.isasyncgenfunction(function):
+            async for name in function(context, **arguments):
+                yield name
+            return
+        if inspect.iscoroutinefunction(function):
+            names = await function(context, **arguments)
         else:
-            names = _each(await asyncio.to_thread(resolver.function, context, **arguments))
-        async for name in names:
-            check_text(name, f"segment {segment.resolver!r}: an external id")
-            yield name
-
-
-async def _each(names: object) -> AsyncIterator[Any]:
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise OstinatoError(f"a segment returned {short_repr(names)}, which is not a list of external ids")
-    for name in names:
-        yield name
+            names = await asyncio.to_thread(function, context, **arguments)
+        if isinstance(names, Iterable) and not isinstance(names, str):
+            for name in names:
+                yield name
+            return
+    except Exception as problem:
+        raise SegmentFailed(f"{place} raised {type(problem).__name__}: {problem}") from problem
+    raise SegmentFailed(f"{place} returned {short_repr(names)}, which is not a list of external ids")
 
 
 class CampaignRun:
@@ -169,8 +184,9 @@ class CampaignRun:
         await self._drop(resolution)
         try:
             count = await self._freeze(resolution)
-        except (OstinatoError, TimeoutError) as problem:
-            reason = f"segment_failed: {type(problem).__name__}: {problem}"[:300]
+        except OstinatoError as problem:
+            kind = "" if isinstance(problem, SegmentFailed) else f"{type(problem).__name__}: "
+            reason = f"segment_failed: {kind}{problem}"[:300]
             await self._write(lambda place: sends.refuse_campaign(place, self.id, resolution, reason))
             await self._drop(resolution)
         else:

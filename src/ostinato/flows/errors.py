@@ -17,6 +17,10 @@ class AudienceTooLarge(AgentError):
     """A campaign would reach more people than its `max_recipients`. Nothing was sent."""
 
 
+class SegmentFailed(AgentError):
+    """A resolver, the function that returns the users of a segment, raised an error or took too long."""
+
+
 class ModelFailed(AgentError):
     """The model did not answer, or its answer cannot be used. Another attempt may succeed."""
 

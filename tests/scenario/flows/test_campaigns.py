@@ -11,7 +11,7 @@ import pytest
 from ostinato import Conflict, NotFound, OstinatoError
 from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta, ScriptedModel, SkipLLM
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
-from ostinato.flows.errors import AudienceTooLarge
+from ostinato.flows.errors import AudienceTooLarge, SegmentFailed
 from ostinato.testing import World
 from ostinato.when.instants import from_datetime
 from tests.support.agents import Chat, Outbox
@@ -779,6 +779,41 @@ async def test_a_campaign_of_another_namespace_does_not_exist(world: World) -> N
     for call in (other.get, other.recipients, other.pause, other.stop):
         with pytest.raises(NotFound):
             await call(ended.id)
+
+
+@pytest.mark.parametrize("form", ["coroutine", "function", "generator", "async generator", "text"])
+async def test_a_resolver_that_fails_is_named_with_its_error(world: World, form: str) -> None:
+    agent, outbox = make_hello(world)
+
+    async def coroutine(ctx: Any) -> Any:
+        raise RuntimeError("shop is down")
+
+    def function(ctx: Any) -> Any:
+        raise RuntimeError("shop is down")
+
+    def generator(ctx: Any) -> Any:
+        yield "ada"
+        raise RuntimeError("shop is down")
+
+    async def async_generator(ctx: Any) -> Any:
+        yield "ada"
+        raise RuntimeError("shop is down")
+
+    def text(ctx: Any) -> Any:
+        return "ada"
+
+    forms = (coroutine, function, generator, async_generator, text)
+    agent.segment("bad")({form.__name__.replace("_", " "): form for form in forms}[form])
+    await put_people(world, "ada")
+    words = "segment 'bad' raised RuntimeError: shop is down"
+    if form == "text":
+        words = "segment 'bad' returned 'ada', which is not a list of external ids"
+    bad = {"type": "custom_query", "resolver": "bad"}
+    with pytest.raises(SegmentFailed, match=words):
+        await campaigns(world).preview(bad)
+    ended = await run_campaign(world, bad)
+    assert (ended.status, ended.outcome, ended.reason) == ("done", "failed", f"segment_failed: {words}")
+    assert (ended.counts, outbox.sent) == ({}, [])
 
 
 # At the door

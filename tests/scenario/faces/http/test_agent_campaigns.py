@@ -80,6 +80,26 @@ def test_a_campaign_is_sent_watched_and_explained(tmp_path: Path) -> None:
     run(main, tmp_path)
 
 
+def test_a_resolver_that_raises_is_a_bad_gateway(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        buddy, _ = declare_greeter(web.app)
+
+        @buddy.segment("bad")
+        async def bad(ctx: Any) -> list[str]:
+            raise RuntimeError("shop is down")
+
+        refused = await web.post(f"{PLACE}:preview", {"segment": {"type": "custom_query", "resolver": "bad"}})
+        assert refused.json() == {
+            "type": "urn:ostinato:segment-failed",
+            "title": "segment failed",
+            "status": 502,
+            "detail": "segment 'bad' raised RuntimeError: shop is down",
+        }
+        assert refused.status_code == 502
+
+    run(main, tmp_path)
+
+
 def test_a_campaign_is_paused_resumed_and_stopped(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         outbox = await prepare(web)
