@@ -530,20 +530,21 @@ class Agents:
 
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
         """Say something as a person: to the user during a takeover, or to the flow during a proxy. The first person who
-        speaks to the flow is the proxy until it ends. Repeated calls with the same `id` say it only once. Raises
-        `Denied` if the actor may not do this or another person is the proxy, `NotFound` if the user has no open
-        session, or `Conflict` if there is neither a takeover nor a proxy or if another person has taken over."""
+        speaks to the flow is the proxy until it ends. Repeated calls with the same `id` and text say it only once; then
+        `new` of the returned handle is false. Raises `Denied` if the actor may not do this or another person is the
+        proxy, `NotFound` if the user has no open session, or `Conflict` if another text was said with this `id`, if
+        there is neither a takeover nor a proxy, or if another person has taken over."""
         check_text(text, "the text")
         check_text(id, "the message's id")
         if len(text) > MOST_TEXT:
             raise OstinatoError(f"the text has {len(text):,} characters; at most {MOST_TEXT:,} are taken")
         place = await self._allow(agent, "takeover.say", user)
         try:
-            turn_id = await self._write(lambda: people.say_as_person(place, user, text, f"person/{id}"))
+            accepted = await self._write(lambda: people.say_as_person(place, user, text, id))
         except Denied:
             await self._note_denial(place, "takeover.say", user)
             raise
-        return TurnHandle(self, Accepted(turn_id, True))
+        return TurnHandle(self, accepted)
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
         """Return the `Place` for a transaction if the actor may do `action`. Otherwise raise `Denied`.
