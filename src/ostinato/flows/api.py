@@ -524,7 +524,8 @@ class Agents:
         return session_info(await self._write(lambda: people.take_over(place, user, self._actor or "")))
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None) -> SessionInfo:
-        """Give the conversation with a user back to the agent. Return the session."""
+        """Give the conversation with a user back to the agent, and return the session. Any admin of the agent may do
+        so, not only the person who has taken over."""
         place = await self._allow(agent, "takeover.end", user)
         return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
 

@@ -278,7 +278,7 @@ def test_a_person_takes_over_talks_and_hands_back(tmp_path: Path) -> None:
         other = (await web.app.create_token("operator", label="ada"))[0]
         conflict = await web.post("/agents/buddy/users/ada/take-over", token=other)
         assert (conflict.status_code, "local has taken over" in conflict.json()["detail"]) == (409, True)
-        back = (await web.post("/agents/buddy/users/ada/hand-back", {})).json()
+        back = (await web.post("/agents/buddy/users/ada/hand-back", {}, token=other)).json()
         assert (back["takeover"], back["hitl"]) == (None, "none")
         late = await web.post("/agents/buddy/users/ada/say", {"text": "too late", "id": "2"})
         assert late.status_code == 409
