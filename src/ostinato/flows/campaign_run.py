@@ -19,11 +19,12 @@ import orjson
 from ostinato.engine.executor import Fatal
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
-from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.errors import NotFound, OstinatoError, check_text, short_repr
 from ostinato.flows import campaign_sends as sends
 from ostinato.flows.campaign_model import CONTROL, CampaignRecord, Definition, read_definition, read_rate, with_defaults
 from ostinato.flows.campaign_sends import PAGE, Progress, Setting, definition_of
 from ostinato.flows.campaign_store import campaign_statement, read_campaign
+from ostinato.flows.content import check_flow
 from ostinato.flows.definition import Agent, check_arguments
 from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.errors import SegmentFailed
@@ -71,15 +72,20 @@ class Surroundings:
         if code is not None:
             declared: Mapping[str, Any] = orjson.loads(code.declaration())
             return declared
+        stored = await self.stored(agent)
+        if stored is None:
+            raise Fatal(f"there is no agent {agent!r}")
+        return stored
+
+    async def stored(self, agent: str) -> Mapping[str, Any] | None:
+        """Return the declaration of an agent by the node that started last, or None if no node has declared it."""
 
         def look(_: int) -> Operation[list[Any]]:
             return (yield statement("declared_agent", name=agent))
 
         rows = await self.host.store.read(look)
-        if not rows:
-            raise Fatal(f"there is no agent {agent!r}")
-        stored: Mapping[str, Any] = orjson.loads(rows[0][0])
-        return stored
+        declared: Mapping[str, Any] | None = orjson.loads(rows[0][0]) if rows else None
+        return declared
 
 
 def setting_of(declared: Mapping[str, Any]) -> Setting:
@@ -166,11 +172,30 @@ class CampaignRun:
         return setting_of(await self.around.declared(self.definition.agent))
 
     async def _begin(self) -> dict[str, Any]:
-        defaults = (await self.around.declared(self.definition.agent)).get("campaigns") or {}
-        options = with_defaults(self.inputs.get("options"), defaults)
+        declared = await self.around.declared(self.definition.agent)
+        options = with_defaults(self.inputs.get("options"), declared.get("campaigns") or {})
         definition = read_definition({**self.inputs, "options": options})
+        await self._check_flows(definition, declared)
         campaign = await self._write(lambda place: sends.begin_campaign(place, self.ctx.run_id, definition))
         return {"id": campaign.id, "status": campaign.status}
+
+    async def _check_flows(self, definition: Definition, declared: Mapping[str, Any]) -> None:
+        """Raise `Fatal` if the agent has no such flow, neither in this process nor in its newest declaration.
+
+        Calls that send or schedule a campaign check this, too. This check is for runs that were started without such a
+        call, and for flows that were removed later. A campaign that `send` has stored is not checked again.
+        """
+        if await self._find() is not None:
+            return
+        flows = {"flow": definition.flow}
+        flows |= {f"options.variants.{variant.name}.flow": variant.flow for variant in definition.options.variants}
+        for place, flow in flows.items():
+            try:
+                check_flow(definition.agent, flow, declared)
+            except NotFound as problem:
+                newest = await self.around.stored(definition.agent)
+                if newest is None or flow not in newest["flows"]:  # another node may have newer code
+                    raise Fatal(f"the campaign's {place}: {problem}") from None
 
     # Resolving
 
@@ -254,11 +279,17 @@ class CampaignRun:
             async for name in resolve_names(code, definition, campaign.namespace, campaign.as_of):
                 yield name
 
-    async def _load(self) -> CampaignRecord:
+    async def _find(self) -> CampaignRecord | None:
         def look(_: int) -> Operation[list[Any]]:
             return (yield campaign_statement("campaign_by_id", id=self.id))
 
-        return read_campaign((await self.around.host.store.read(look))[0])
+        rows = await self.around.host.store.read(look)
+        return read_campaign(rows[0]) if rows else None
+
+    async def _load(self) -> CampaignRecord:
+        campaign = await self._find()
+        assert campaign is not None
+        return campaign
 
     # Sending
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import Conflict, NotFound, OstinatoError
+from ostinato import Conflict, NotFound, OstinatoError, RunFailed
 from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta, ScriptedModel, SkipLLM
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
 from ostinato.flows.errors import AudienceTooLarge, SegmentFailed
@@ -102,6 +102,28 @@ async def test_75_76_events_carry_the_schedule_and_the_recipient(world: World) -
             "campaign_id": "daily",
         }.items()
     )
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"flow": "helo"}, "the campaign's flow: agent 'buddy' has no flow 'helo'; did you mean 'hello'?"),
+        (
+            {"flow": "hello", "options": {"variants": {"a": {"flow": "bye"}}}},
+            "the campaign's options.variants.a.flow: agent 'buddy' has no flow 'bye'; there is hello",
+        ),
+    ],
+)
+async def test_a_run_with_an_unknown_flow_fails_before_anybody_is_skipped(
+    world: World, more: dict[str, Any], words: str
+) -> None:
+    make_hello(world)
+    await put_people(world, "ada")
+    run = await world.app.functions.start(CAMPAIGN_FUNCTION, {"agent": "buddy", "segment": ALL, **more})
+    with pytest.raises(RunFailed) as failed:
+        await run.result("1m")
+    assert words in str(failed.value)
+    assert await campaigns(world).list() == []
 
 
 async def test_48_the_segment_is_resolved_when_the_campaign_begins(world: World) -> None:
