@@ -50,6 +50,7 @@ REASONS: Mapping[str, str] = {
     "campaign_stopped": "the campaign was stopped before their turn",
     "policy_end": "the hook before_llm has ended the turn",
     "policy_cancel": "the hook before_response has canceled the message",
+    "local_time": "it is not yet the campaign's local_time where they are",
     "quiet_hours": "it is night where they are; their turn comes when quiet hours are over",
     "delivery_failed": "the transport did not deliver the message",
     "campaign_lost": "their turn was going on when the run of the campaign was stopped",

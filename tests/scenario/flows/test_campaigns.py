@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -526,6 +527,49 @@ async def test_what_does_not_begin_in_time_expires(world: World) -> None:
         "eve": ("skipped", "expired"),
     }
     assert len(outbox.sent) == 2
+
+
+async def test_a_local_time_after_the_expiry_expires_at_once(world: World) -> None:
+    """Everybody else waits for their local time, with a reason and the time."""
+    _, outbox = make_hello(world)
+    await put_people(world, "berlin", zone="Europe/Berlin")  # 09:30 is at 08:30Z
+    await put_people(world, "rio", zone="America/Sao_Paulo")  # 09:30 is at 12:30Z
+    await put_people(world, "gone", zone="America/Sao_Paulo", consent="opted_out")
+    options: dict[str, Any] = {"allow_session_bootstrap": True, "local_time": "09:30", "expires_after": "10h"}
+    assert (await campaigns(world).preview(ALL, **options)).skipped == {"expired": 2}
+    sent = await campaigns(world).send(ALL, flow="hello", **options)
+    await world.advance("1m")
+    assert await outcomes(world, sent.id) == {
+        "berlin": (None, "local_time"),
+        "gone": ("skipped", "expired"),
+        "rio": ("skipped", "expired"),
+    }
+    waits = await campaigns(world).explain(sent.id, "berlin")
+    due = datetime(2026, 1, 1, 8, 30, tzinfo=UTC)
+    assert (waits.messaged, waits.outcome, waits.reason, waits.due) == (False, None, "local_time", due)
+    assert waits.words.endswith("where they are; their turn comes at 2026-01-01T08:30:00+00:00")
+    expired = await campaigns(world).explain(sent.id, "rio")
+    assert (expired.words, expired.due) == ("their time did not come before the campaign expired", None)
+    ended = await sent.outcome("10h")
+    assert ended.finished is not None
+    assert ended.finished < due + timedelta(minutes=1)
+    assert (ended.counts, ended.reasons) == ({"success": 1, "skipped": 2}, {"expired": 2})
+    assert [message.user for message in outbox.sent] == ["berlin"]
+
+
+async def test_explain_foresees_that_a_deleted_user_is_skipped(world: World) -> None:
+    make_hello(world)
+    await put_people(world, "ada", zone="UTC")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, local_time="09:30")
+    await world.advance("1m")
+    await world.app.agents.delete_user("buddy", "ada")
+    foreseen = await campaigns(world).explain(sent.id, "ada")
+    assert (foreseen.messaged, foreseen.outcome) == (False, None)
+    assert foreseen.words == (
+        "the agent no longer has this user; they will be skipped (unknown_user) when their turn comes"
+    )
+    await sent.outcome("1d")
+    assert await outcomes(world, sent.id) == {"ada": ("skipped", "unknown_user")}
 
 
 async def test_a_frequency_cap_and_its_override(world: World) -> None:
