@@ -913,3 +913,16 @@ async def test_bad_input_is_refused_at_the_door(world: World, segment: Any, opti
         await run_campaign(world, segment, **options)
     assert words in str(refused.value)
     assert await campaigns(world).list() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"stop_words": ["Halt", "Stop"], "start_words": ["go", "stop"]}, "Stop"),
+        ({"start_words": ["parar"]}, "parar"),  # one of the default stop words
+        ({"stop_words": ["START"]}, "START"),
+    ],
+)
+def test_a_word_does_not_stop_and_start(world: World, settings: dict[str, Any], word: str) -> None:
+    with pytest.raises(OstinatoError, match=f"campaigns: '{word}' is in both stop_words and start_words"):
+        make_hello(world, campaigns=settings)
