@@ -889,7 +889,7 @@ async def test_a_resolver_that_fails_is_named_with_its_error(world: World, form:
     ("segment", "options", "words"),
     [
         ({"type": "everybody"}, {}, "type 'everybody' is none of all, active_since, tag"),
-        ({"type": "tag"}, {}, "the campaign's segment: tag None is not a text"),
+        ({"type": "tag"}, {}, "the campaign's segment: tag is missing"),
         ({"type": "active_since", "active_since_days": 0}, {}, "whole number from 1"),
         ({"type": "all", "tag": "x"}, {}, "of type 'all' has no 'tag'"),
         ({"type": "custom_query", "query": "1=1; DROP TABLE users"}, {}, "at character 4"),
@@ -903,6 +903,11 @@ async def test_a_resolver_that_fails_is_named_with_its_error(world: World, form:
         (ALL, {"variants": {"a": {"flow": "nope"}}}, "has no flow 'nope'"),
         (ALL, {"max_recipients": True}, "options.max_recipients True is not a whole number"),
         (ALL, {"flow": "helo"}, "did you mean 'hello'"),
+        (
+            ALL,
+            {"variants": {"a": {"input": {"words": "x"}}}},
+            "options.variants.a.input: flow 'hello': words: there is",
+        ),
         (ALL, {"input": {"words": "x"}}, "flow 'hello': words: there is no such argument; did you mean 'word'?"),
     ],
 )

@@ -105,6 +105,17 @@ async def test_01_a_time_outside_the_calendar_of_schedules_is_refused(world: Wor
     assert not await schedules.list()
 
 
+async def test_an_id_that_is_not_free_to_use_is_refused_with_its_reason(world: World) -> None:
+    schedules, _ = await prepared(world)
+    for id, words in (
+        ("cfg:x", "begins with 'cfg:', which is for schedules of the agent's code"),
+        ("tool:x", "begins with 'tool:', which is for schedules of the agent's tools"),
+        ("x" * 201, "has 201 characters; at most 200 are taken"),
+    ):
+        with pytest.raises(OstinatoError, match=words):
+            await schedules.create(flow="remind", trigger=NINE, target=ADA, id=id)
+
+
 async def test_02_times_are_in_the_zone_of_the_agent_and_of_its_scheduler(world: World) -> None:
     schedules, _ = await prepared(world, scheduler={"timezone": "Europe/Berlin"})
     new = await schedules.create(flow="remind", trigger=NINE, target=ADA)

@@ -59,7 +59,7 @@ async def send_campaign(who: Operator, agent: AgentName, body: SendCampaign, key
     asked = body.arguments()
 
     async def send() -> CampaignHandle:
-        with naming_input_places(body.input or {}):
+        with naming_input_places(body.model_dump()):
             return await _calls(who, agent).send(**asked, request_id=change_id("send", key))
 
     return await _sent(who, key, f"send campaign {digest(agent, asked)}", send)
@@ -71,7 +71,7 @@ async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, ke
     asked = body.model_dump()
 
     async def send() -> CampaignHandle:
-        with naming_input_places(body.input or {}):
+        with naming_input_places(asked, options=()):
             return await _calls(who, agent).test(**asked, request_id=change_id("test", key))
 
     return await _sent(who, key, f"send test campaign {digest(agent, asked)}", send)
@@ -80,7 +80,7 @@ async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, ke
 @router.post("/agents/{agent}/campaigns:preview", **WRITE)
 async def preview_campaign(who: Operator, agent: AgentName, body: PreviewCampaign) -> PreviewShown:
     """Return whom a campaign would reach as of now. Nothing is stored or sent, but the segment's resolver is called."""
-    with naming_input_places(body.input or {}):
+    with naming_input_places(body.model_dump()):
         preview = await _calls(who, agent).preview(**body.arguments())
     return PreviewShown.model_validate(preview)
 

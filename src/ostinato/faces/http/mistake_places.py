@@ -14,6 +14,7 @@ from typing import Any
 from ostinato.app import Ostinato
 from ostinato.errors import InputError, OstinatoError, SpecError
 from ostinato.faces.http.validation_errors import BodyError, Mistake, mistake_in_body
+from ostinato.flows.errors import VariantInputError
 from ostinato.schedules.declared.files import find_mistakes
 
 
@@ -37,13 +38,17 @@ async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> As
 
 
 @contextmanager
-def naming_input_places(input: Mapping[str, Any]) -> Iterator[None]:
-    """Replace an `InputError` that the block raises by a `BodyError` that names the places of the mistakes."""
+def naming_input_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
+    """Replace an `InputError` that the block raises by a `BodyError` that names the places of the mistakes. `options`
+    is the path of a campaign's options in the body."""
     try:
         yield
     except InputError as problem:
-        body = {"input": input}
-        mistakes = [mistake_in_body(body, ("input", *path), words) for path, words in problem.faults]
+        places: list[tuple[str | int, ...]] = [("input", *path) for path, _ in problem.faults]
+        if isinstance(problem, VariantInputError):
+            places = [path if path[0] == "input" else (*options, *path[1:]) for path in problem.places]
+        faults = zip(places, problem.faults, strict=True)
+        mistakes = [mistake_in_body(body, place, words) for place, (_, words) in faults]
         raise BodyError("invalid", str(problem), mistakes) from None
 
 

@@ -179,6 +179,8 @@ def _known(document: object, fields: tuple[str, ...], place: str) -> Mapping[str
 
 
 def _text(value: object, place: str, most: int = 200) -> str:
+    if value is None:
+        raise OstinatoError(f"{place} is missing")
     check_text(value, place)
     assert isinstance(value, str)
     if len(value) > most:

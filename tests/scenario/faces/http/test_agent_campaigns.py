@@ -177,6 +177,17 @@ WRONG: list[tuple[str, Any, int, str | None, str]] = [
     ),
     ("", {"flow": "gret"}, 404, None, "did you mean 'greet'"),
     ("", {"input": {"wrod": 1}}, 422, "body.input.wrod", "did you mean 'word'?"),
+    (
+        "",
+        {"input": {"word": "x"}, "options": {"variants": {"a": {"input": {"wrod": 1}}}}},
+        422,
+        "body.options.variants.a.input.wrod",
+        "options.variants.a.input: flow 'greet': wrod: there is no such argument; did you mean 'word'?",
+    ),
+    ("", {"input": {"wrod": 1}, "options": {"variants": {"a": {}}}}, 422, "body.input.wrod", "did you mean 'word'?"),
+    ("", {"segment": {"type": "tag"}}, 422, "body.segment", "segment: tag is missing"),
+    ("", {"segment": {"type": "active_since"}}, 422, "body.segment", "active_since_days is missing"),
+    ("", {"segment": {"type": "users"}}, 422, "body.segment", "users is missing"),
     ("", {"metadata": {"x": "y" * 20_000}}, 422, None, "metadata have more than"),
     ("", {"options": {"rate": "fast"}}, 422, "body.options.rate", "is not a rate such as '20/s'"),
     ("", {"options": {"quiet_hours": {"from": "21:00"}}}, 422, "body.options.quiet_hours", '{"from": "22:00"'),
@@ -190,6 +201,13 @@ WRONG: list[tuple[str, Any, int, str | None, str]] = [
     ("", {"options": {"rte": "1/s"}}, 422, "body.options.rte", "did you mean 'rate'"),
     (":preview", {"segment": {"type": "al"}}, 422, "body.segment.type", "'all'"),
     (":test", {"users": []}, 422, "body.users", "at least 1"),
+    (
+        ":test",
+        {"users": ["ada"], "flow": "greet", "variants": {"a": {"input": {"wrod": 1}}}},
+        422,
+        "body.variants.a.input.wrod",
+        "did you mean 'word'?",
+    ),
     (":test", {"users": ["ada"], "variants": {"a": 1}}, 422, "body.variants", "is not an object of weight"),
 ]
 
@@ -202,6 +220,8 @@ def test_a_mistake_has_its_status_its_place_and_what_would_be_right(tmp_path: Pa
             body = answer.json()
             assert (answer.status_code, body.get("field")) == (status, field), answer.text
             assert words in body["detail"], body["detail"]
+            if field is not None and field.endswith("wrod"):
+                assert body["value"] == 1
         assert (await web.get(PLACE)).json()["items"] == []
         for method, path in (("GET", ""), ("GET", "/recipients"), ("GET", "/explain?user=ada"), ("POST", "/stop")):
             assert (await web.call(method, f"{PLACE}/none{path}")).status_code == 404
