@@ -422,8 +422,8 @@ class Campaigns:
     async def list(
         self, *, campaign_id: str = "", status: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[CampaignInfo]:
-        """Return campaigns of the agent, newest first. Campaigns that are not over have no counts here; `get` counts
-        them. `before` is the last id of the previous page."""
+        """Return campaigns of the agent, newest first. Campaigns that are not over have no `counts`, `reasons` and
+        `variants` here; `get` counts them. `before` is the last id of the previous page."""
         check_limit(limit)
         if status and status not in STATUSES:
             hint = did_you_mean(status, STATUSES) if isinstance(status, str) else ""
@@ -431,21 +431,32 @@ class Campaigns:
                 f"status {short_repr(status)} is none of {', '.join(STATUSES)}{'; ' + hint if hint else ''}"
             )
 
-        def look(_: int) -> Operation[list[Any]]:
-            return (
-                yield campaign_statement(
-                    "list_campaigns",
-                    namespace=self._namespace,
-                    agent=self._agent,
-                    label=campaign_id,
-                    status=status,
-                    before=before or _LAST,
-                    limit=limit,
-                )
+        def look(_: int) -> Operation[list[CampaignInfo]]:
+            rows = yield campaign_statement(
+                "list_campaigns",
+                namespace=self._namespace,
+                agent=self._agent,
+                label=campaign_id,
+                status=status,
+                before=before or _LAST,
+                limit=limit,
             )
+            page = [read_campaign(row) for row in rows]
+            reasons: dict[str, Counter[str]] = {campaign.id: Counter() for campaign in page}
+            variants: dict[str, Counter[str]] = {campaign.id: Counter() for campaign in page}
+            ended = [(campaign.id,) for campaign in page if campaign.over]
+            tallies = (yield campaign_statement("tally_recipients", ended)) if ended else ()
+            for id, reason, variant, number in tallies:
+                if reason:
+                    reasons[id][reason] += number
+                if variant:
+                    variants[id][variant] += number
+            return [
+                _info(campaign, orjson.loads(campaign.counts), dict(reasons[campaign.id]), dict(variants[campaign.id]))
+                for campaign in page
+            ]
 
-        rows = await self._host.store.read(look)
-        return [_info(campaign, orjson.loads(campaign.counts), {}, {}) for campaign in map(read_campaign, rows)]
+        return await self._host.store.read(look)
 
     async def recipients(
         self, id: str, *, outcome: str = "", after: str = "", limit: int = 100

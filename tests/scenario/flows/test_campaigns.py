@@ -572,6 +572,22 @@ async def test_explain_foresees_that_a_deleted_user_is_skipped(world: World) -> 
     assert await outcomes(world, sent.id) == {"ada": ("skipped", "unknown_user")}
 
 
+async def test_a_list_has_the_reasons_and_variants_of_campaigns_that_are_over(world: World) -> None:
+    make_hello(world)
+    await put_people(world, *numbered("u", 12))
+    await put_people(world, "ada", consent="opted_out")
+    options: dict[str, Any] = {"holdout": 30, "variants": {"a": {}, "b": {}}}
+    first = await run_campaign(world, campaign_id="spring", **options)
+    second = await run_campaign(world, {"type": "users", "users": ["ada", "nobody"]})
+    assert first.reasons.keys() == {"holdout", "opted_out"}
+    assert second.reasons == {"opted_out": 1, "unknown_user": 1}
+    waiting = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, local_time="09:30")
+    await world.advance("1m")
+    listed = await campaigns(world).list()
+    assert listed[1:] == [second, first]
+    assert (listed[0].id, listed[0].counts, listed[0].reasons, listed[0].variants) == (waiting.id, {}, {}, {})
+
+
 async def test_a_frequency_cap_and_its_override(world: World) -> None:
     _, outbox = make_hello(world, campaigns={"frequency_cap": {"messages": 1, "per": "7d"}})
     await put_people(world, "ada")

@@ -105,7 +105,7 @@ async def list_campaigns(
     before: Before = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List campaigns of an agent, the newest first. Those that are not done have no counts."""
+    """List campaigns of an agent, the newest first. Those that are not over have no counts, reasons and variants."""
     await who.app.agents.get(agent)
 
     async def fetch(before: str | None, limit: int) -> Sequence[CampaignInfo]:
