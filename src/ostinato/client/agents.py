@@ -178,7 +178,8 @@ class Agents:
 
     async def say(self, agent: str, user: str, text: str, *, id: str | None = None, key: str | None = None) -> Json:
         """Send a text to a user whose conversation a person has taken over. If several calls have the same `id`, the
-        text is sent once."""
+        text is sent once; `new` in the answer is false for the others. Raises `Conflict` if another text was sent with
+        this `id`."""
         body = {"text": text, "id": id or secrets.token_hex(16)}
         return await self._calling.one("POST", _path(agent, "users", user, "say"), body, key=key)
 

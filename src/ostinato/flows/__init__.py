@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         ModelFailed,
         ModelRefused,
         NotSent,
+        SegmentFailed,
     )
     from ostinato.flows.hooks import (
         BeforeLLMInput,
@@ -68,7 +69,7 @@ _OFFERED = {
     "campaigns": "CampaignHandle CampaignInfo Campaigns Explanation Preview RecipientInfo",
     "context": "FlowContext Proxy Resolution",
     "definition": "Agent",
-    "errors": "AgentError AnswerTimedOut AudienceTooLarge Denied ModelFailed ModelRefused NotSent",
+    "errors": "AgentError AnswerTimedOut AudienceTooLarge Denied ModelFailed ModelRefused NotSent SegmentFailed",
     "hooks": "BeforeLLMInput BeforeResponseInput Cancel Continue End Replace ResponseMeta RouteFlow SkipLLM TurnInfo "
     "UserInfo within_window",
     "model": "TurnInput TurnOutcome",
@@ -121,6 +122,7 @@ __all__ = [
     "ScheduleRunRecord",
     "ScriptedModel",
     "SegmentContext",
+    "SegmentFailed",
     "SkipLLM",
     "ToolCall",
     "ToolContext",

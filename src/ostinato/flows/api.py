@@ -526,26 +526,28 @@ class Agents:
         return session_info(await self._write(lambda: people.take_over(place, user, self._actor or "")))
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None) -> SessionInfo:
-        """Give the conversation with a user back to the agent. Return the session."""
+        """Give the conversation with a user back to the agent, and return the session. Any admin of the agent may do
+        so, not only the person who has taken over."""
         place = await self._allow(agent, "takeover.end", user)
         return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
 
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
         """Say something as a person: to the user during a takeover, or to the flow during a proxy. The first person who
-        speaks to the flow is the proxy until it ends. Repeated calls with the same `id` say it only once. Raises
-        `Denied` if the actor may not do this or another person is the proxy, `NotFound` if the user has no open
-        session, or `Conflict` if there is neither a takeover nor a proxy or if another person has taken over."""
+        speaks to the flow is the proxy until it ends. Repeated calls with the same `id` and text say it only once; then
+        `new` of the returned handle is false. Raises `Denied` if the actor may not do this or another person is the
+        proxy, `NotFound` if the user has no open session, or `Conflict` if another text was said with this `id`, if
+        there is neither a takeover nor a proxy, or if another person has taken over."""
         check_text(text, "the text")
         check_text(id, "the message's id")
         if len(text) > MOST_TEXT:
             raise OstinatoError(f"the text has {len(text):,} characters; at most {MOST_TEXT:,} are taken")
         place = await self._allow(agent, "takeover.say", user)
         try:
-            turn_id = await self._write(lambda: people.say_as_person(place, user, text, f"person/{id}"))
+            accepted = await self._write(lambda: people.say_as_person(place, user, text, id))
         except Denied:
             await self._note_denial(place, "takeover.say", user)
             raise
-        return TurnHandle(self, Accepted(turn_id, True))
+        return TurnHandle(self, accepted)
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
         """Return the `Place` for a transaction if the actor may do `action`. Otherwise raise `Denied`.

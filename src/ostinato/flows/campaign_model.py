@@ -51,6 +51,7 @@ REASONS: Mapping[str, str] = {
     "campaign_stopped": "the campaign was stopped before their turn",
     "policy_end": "the hook before_llm has ended the turn",
     "policy_cancel": "the hook before_response has canceled the message",
+    "local_time": "it is not yet the campaign's local_time where they are",
     "quiet_hours": "it is night where they are; their turn comes when quiet hours are over",
     "delivery_failed": "the transport did not deliver the message",
     "campaign_lost": "their turn was going on when the run of the campaign was stopped",
@@ -328,6 +329,8 @@ def read_option(name: str, value: object, where: str) -> Any:
 # The settings that an agent may have for all of its campaigns. The module `consent` reads `_WORDS`.
 _DEFAULTS = ("quiet_hours", "frequency_cap", "require_opt_in", "in_flight", "max_recipients")
 _WORDS = ("stop_words", "start_words", "stop_reply", "start_reply")
+STOP_WORDS = ("stop", "stopall", "stop all", "unsubscribe", "opt out", "optout", "sair", "parar", "descadastrar")
+START_WORDS = ("start", "unstop", "subscribe", "opt in", "optin", "voltar")
 
 
 def check_defaults(value: Mapping[str, Any], where: str) -> None:
@@ -348,6 +351,10 @@ def check_defaults(value: Mapping[str, Any], where: str) -> None:
             names = (*_DEFAULTS, "rate", *_WORDS)
             hint = did_you_mean(str(name), names) or f"there are {', '.join(names)}"
             raise OstinatoError(f"{where} has no {short_repr(name)}; {hint}")
+    starts = {word.casefold() for word in value.get("start_words", START_WORDS)}
+    both = [word for word in value.get("stop_words", STOP_WORDS) if word.casefold() in starts]
+    if both:
+        raise OstinatoError(f"{where}: {both[0]!r} is in both stop_words and start_words, so it could not opt in again")
 
 
 def with_defaults(options: object, defaults: Mapping[str, Any]) -> object:

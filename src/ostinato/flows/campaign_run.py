@@ -19,13 +19,15 @@ import orjson
 from ostinato.engine.executor import Fatal
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
-from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.errors import NotFound, OstinatoError, check_text, short_repr
 from ostinato.flows import campaign_sends as sends
 from ostinato.flows.campaign_model import CONTROL, CampaignRecord, Definition, read_definition, read_rate, with_defaults
 from ostinato.flows.campaign_sends import PAGE, Progress, Setting, definition_of
 from ostinato.flows.campaign_store import campaign_statement, read_campaign
+from ostinato.flows.content import check_flow
 from ostinato.flows.definition import Agent, check_arguments
 from ostinato.flows.direct_turns import DirectTurns
+from ostinato.flows.errors import SegmentFailed
 from ostinato.flows.model import CLASSIC
 from ostinato.flows.store import statement
 from ostinato.flows.turns import Place
@@ -71,15 +73,20 @@ class Surroundings:
         if code is not None:
             declared: Mapping[str, Any] = orjson.loads(code.declaration())
             return declared
+        stored = await self.stored(agent)
+        if stored is None:
+            raise Fatal(f"there is no agent {agent!r}")
+        return stored
+
+    async def stored(self, agent: str) -> Mapping[str, Any] | None:
+        """Return the declaration of an agent by the node that started last, or None if no node has declared it."""
 
         def look(_: int) -> Operation[list[Any]]:
             return (yield statement("declared_agent", name=agent))
 
         rows = await self.host.store.read(look)
-        if not rows:
-            raise Fatal(f"there is no agent {agent!r}")
-        stored: Mapping[str, Any] = orjson.loads(rows[0][0])
-        return stored
+        declared: Mapping[str, Any] | None = orjson.loads(rows[0][0]) if rows else None
+        return declared
 
 
 def setting_of(declared: Mapping[str, Any]) -> Setting:
@@ -89,30 +96,44 @@ def setting_of(declared: Mapping[str, Any]) -> Setting:
 
 async def resolve_names(agent: Agent | None, definition: Definition, namespace: str, now: Micros) -> AsyncIterator[str]:
     """Yield the external ids that the segment's resolver returns. Raises OstinatoError if this process has no such
-    resolver or a value is not an external id, or `TimeoutError` if the resolver takes too long."""
+    resolver or a value is not an external id, or `SegmentFailed` if the resolver raises an error or takes too long."""
     segment = definition.segment
     resolver = None if agent is None else agent.segments.get(segment.resolver or "")
     if resolver is None:
         raise OstinatoError(f"agent {definition.agent!r} has no segment {segment.resolver!r} in this process")
     arguments = check_arguments(resolver.arguments, segment.params, f"segment {segment.resolver!r}")
     context = SegmentContext(definition.agent, namespace, to_datetime(now))
-    async with asyncio.timeout(_RESOLVER):
-        if inspect.isasyncgenfunction(resolver.function):
-            names = resolver.function(context, **arguments)
-        elif inspect.iscoroutinefunction(resolver.function):
-            names = _each(await resolver.function(context, **arguments))
+    place = f"segment {segment.resolver!r}"
+    try:
+        async with asyncio.timeout(_RESOLVER):
+            async for name in _call_resolver(resolver.function, context, arguments, place):
+                check_text(name, f"{place}: an external id")
+                yield name
+    except TimeoutError:
+        raise SegmentFailed(f"{place} took more than {_RESOLVER:g} s") from None
+
+
+async def _call_resolver(
+    function: Callable[..., Any], context: SegmentContext, arguments: Mapping[str, Any], place: str
+) -> AsyncIterator[Any]:
+    """Yield what a resolver returns or yields. Raises `SegmentFailed` for any error that the resolver raises, and if
+    it does not return a list."""
+    try:
+        if inspect.isasyncgenfunction(function):
+            async for name in function(context, **arguments):
+                yield name
+            return
+        if inspect.iscoroutinefunction(function):
+            names = await function(context, **arguments)
         else:
-            names = _each(await asyncio.to_thread(resolver.function, context, **arguments))
-        async for name in names:
-            check_text(name, f"segment {segment.resolver!r}: an external id")
-            yield name
-
-
-async def _each(names: object) -> AsyncIterator[Any]:
-    if isinstance(names, str) or not isinstance(names, Iterable):
-        raise OstinatoError(f"a segment returned {short_repr(names)}, which is not a list of external ids")
-    for name in names:
-        yield name
+            names = await asyncio.to_thread(function, context, **arguments)
+        if isinstance(names, Iterable) and not isinstance(names, str):
+            for name in names:
+                yield name
+            return
+    except Exception as problem:
+        raise SegmentFailed(f"{place} raised {type(problem).__name__}: {problem}") from problem
+    raise SegmentFailed(f"{place} returned {short_repr(names)}, which is not a list of external ids")
 
 
 class CampaignRun:
@@ -152,11 +173,30 @@ class CampaignRun:
         return setting_of(await self.around.declared(self.definition.agent))
 
     async def _begin(self) -> dict[str, Any]:
-        defaults = (await self.around.declared(self.definition.agent)).get("campaigns") or {}
-        options = with_defaults(self.inputs.get("options"), defaults)
+        declared = await self.around.declared(self.definition.agent)
+        options = with_defaults(self.inputs.get("options"), declared.get("campaigns") or {})
         definition = read_definition({**self.inputs, "options": options})
+        await self._check_flows(definition, declared)
         campaign = await self._write(lambda place: sends.begin_campaign(place, self.ctx.run_id, definition))
         return {"id": campaign.id, "status": campaign.status}
+
+    async def _check_flows(self, definition: Definition, declared: Mapping[str, Any]) -> None:
+        """Raise `Fatal` if the agent has no such flow, neither in this process nor in its newest declaration.
+
+        Calls that send or schedule a campaign check this, too. This check is for runs that were started without such a
+        call, and for flows that were removed later. A campaign that `send` has stored is not checked again.
+        """
+        if await self._find() is not None:
+            return
+        flows = {"flow": definition.flow}
+        flows |= {f"options.variants.{variant.name}.flow": variant.flow for variant in definition.options.variants}
+        for place, flow in flows.items():
+            try:
+                check_flow(definition.agent, flow, declared)
+            except NotFound as problem:
+                newest = await self.around.stored(definition.agent)
+                if newest is None or flow not in newest["flows"]:  # another node may have newer code
+                    raise Fatal(f"the campaign's {place}: {problem}") from None
 
     # Resolving
 
@@ -170,8 +210,9 @@ class CampaignRun:
         await self._drop(resolution)
         try:
             stored = await self._freeze(resolution)
-        except (OstinatoError, TimeoutError) as problem:
-            reason = f"segment_failed: {type(problem).__name__}: {problem}"[:300]
+        except OstinatoError as problem:
+            kind = "" if isinstance(problem, SegmentFailed) else f"{type(problem).__name__}: "
+            reason = f"segment_failed: {kind}{problem}"[:300]
             await self._write(lambda place: sends.refuse_campaign(place, self.id, resolution, reason))
             await self._drop(resolution)
         else:
@@ -239,11 +280,17 @@ class CampaignRun:
             async for name in resolve_names(code, definition, campaign.namespace, campaign.as_of):
                 yield name
 
-    async def _load(self) -> CampaignRecord:
+    async def _find(self) -> CampaignRecord | None:
         def look(_: int) -> Operation[list[Any]]:
             return (yield campaign_statement("campaign_by_id", id=self.id))
 
-        return read_campaign((await self.around.host.store.read(look))[0])
+        rows = await self.around.host.store.read(look)
+        return read_campaign(rows[0]) if rows else None
+
+    async def _load(self) -> CampaignRecord:
+        campaign = await self._find()
+        assert campaign is not None
+        return campaign
 
     # Sending
 

@@ -21,6 +21,7 @@ from ostinato.flows.campaign_model import (
     KEY,
     OVER,
     PRIORITY,
+    CampaignOptions,
     CampaignRecord,
     Definition,
     Rate,
@@ -214,18 +215,20 @@ def _store_recipients(
     options = definition.options
     recipients, events = [], []
     for external_id, user in audience:
-        variant = options.assign(campaign.salt, external_id)
         recipient = RecipientRecord(
             campaign.id,
             external_id,
             campaign.namespace,
             None if user is None else user.id,
             due=_due(campaign, definition, setting, user),
-            variant=variant,
+            variant=options.assign(campaign.salt, external_id),
         )
-        if user is None or variant == HOLDOUT:
-            _finish(recipient, place.now, Outcome.SKIPPED, "unknown_user" if user is None else HOLDOUT)
+        reason = _reason_to_leave_out(campaign, options, recipient)
+        if reason is not None:
+            _finish(recipient, place.now, Outcome.SKIPPED, reason)
             events.append(recipient_event(place, campaign, recipient, definition))
+        elif options.local_time is not None and recipient.due > place.now:
+            recipient.reason = "local_time"
         recipients.append(recipient)
     if not recipients:
         return 0
@@ -234,6 +237,16 @@ def _store_recipients(
         yield sql("notify")
         yield sql("insert_events", events)
     return len(rows)
+
+
+def _reason_to_leave_out(campaign: CampaignRecord, options: CampaignOptions, recipient: RecipientRecord) -> str | None:
+    """Return why a recipient is skipped as soon as the audience is stored, or None. The agent has no such user, the
+    user is in the holdout group, or the recipient's local time comes after the campaign has expired."""
+    if recipient.user_id is None:
+        return "unknown_user"
+    if recipient.variant == HOLDOUT:
+        return HOLDOUT
+    return "expired" if recipient.due > campaign.as_of + options.expires_after else None
 
 
 def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, user: UserRecord | None) -> Micros:
@@ -472,18 +485,26 @@ def foresee_skips(
     ids = [(user.id,) for user in users.values()]
     rows = (yield campaign_statement("open_sessions_of", ids)) if ids else ()
     sessions = {session.user_id: session for session in map(read_session, rows)}
-    skips = {name: HOLDOUT for name in users if options.assign(campaign.salt, name) == HOLDOUT}
-    recipients = [
-        RecipientRecord(campaign.id, name, campaign.namespace, None, due=_due(campaign, definition, setting, user))
-        for name, user in audience
-        if name not in skips
-    ]
+    skips: dict[str, str] = {}
+    recipients = []
+    for name, user in audience:
+        recipient = RecipientRecord(
+            campaign.id,
+            name,
+            campaign.namespace,
+            None if user is None else user.id,
+            due=_due(campaign, definition, setting, user),
+            variant=options.assign(campaign.salt, name),
+        )
+        reason = _reason_to_leave_out(campaign, options, recipient)
+        if reason is None:
+            recipients.append(recipient)
+        else:
+            skips[name] = reason
     ready, _ = yield from _decide(place, campaign, definition, setting, recipients, users)
     for recipient in recipients:
         if recipient.outcome is not None:
             skips[recipient.external_id] = str(recipient.reason)
-        elif recipient.due > campaign.as_of + options.expires_after:
-            skips[recipient.external_id] = "expired"
     for recipient in ready:
         session = sessions.get(users[recipient.external_id].id)
         if not definition.allow_session_bootstrap and (session is None or session.status is not SessionStatus.ACTIVE):

@@ -102,6 +102,12 @@ SELECT status, coalesce(outcome, ''), coalesce(reason, ''), coalesce(variant, ''
 FROM ostinato_agent_recipients WHERE campaign_id = :id
 GROUP BY status, coalesce(outcome, ''), coalesce(reason, ''), coalesce(variant, '')
 
+-- tally_recipients: how many recipients of these campaigns have each reason and variant. Uses the primary key.
+SELECT o.campaign_id, coalesce(o.reason, ''), coalesce(o.variant, ''), count(*)
+FROM {rows r(id text)} JOIN ostinato_agent_recipients o ON o.campaign_id = r.id
+WHERE o.reason IS NOT NULL OR o.variant IS NOT NULL
+GROUP BY o.campaign_id, coalesce(o.reason, ''), coalesce(o.variant, '')
+
 -- list_recipients: recipients in the order of their external ids. Uses the primary key.
 SELECT {recipient_columns} FROM ostinato_agent_recipients
 WHERE campaign_id = :id AND external_id > :after AND (:outcome = '' OR outcome = :outcome)

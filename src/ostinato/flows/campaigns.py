@@ -118,7 +118,7 @@ class Preview:
 @dataclass(frozen=True, slots=True)
 class Explanation:
     """Why a campaign sent a message to a user or sent none, in words. `messaged` is "unknown" if it is not known
-    whether the message was delivered."""
+    whether the message was delivered. `due` is when the turn of a pending recipient may begin."""
 
     user: str
     campaign: str
@@ -126,6 +126,7 @@ class Explanation:
     outcome: str | None
     reason: str | None
     words: str
+    due: datetime | None = None
 
 
 class CampaignHandle:
@@ -421,8 +422,8 @@ class Campaigns:
     async def list(
         self, *, campaign_id: str = "", status: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[CampaignInfo]:
-        """Return campaigns of the agent, newest first. Campaigns that are not over have no counts here; `get` counts
-        them. `before` is the last id of the previous page."""
+        """Return campaigns of the agent, newest first. Campaigns that are not over have no `counts`, `reasons` and
+        `variants` here; `get` counts them. `before` is the last id of the previous page."""
         check_limit(limit)
         if status and status not in STATUSES:
             hint = did_you_mean(status, STATUSES) if isinstance(status, str) else ""
@@ -430,21 +431,32 @@ class Campaigns:
                 f"status {short_repr(status)} is none of {', '.join(STATUSES)}{'; ' + hint if hint else ''}"
             )
 
-        def look(_: int) -> Operation[list[Any]]:
-            return (
-                yield campaign_statement(
-                    "list_campaigns",
-                    namespace=self._namespace,
-                    agent=self._agent,
-                    label=campaign_id,
-                    status=status,
-                    before=before or _LAST,
-                    limit=limit,
-                )
+        def look(_: int) -> Operation[list[CampaignInfo]]:
+            rows = yield campaign_statement(
+                "list_campaigns",
+                namespace=self._namespace,
+                agent=self._agent,
+                label=campaign_id,
+                status=status,
+                before=before or _LAST,
+                limit=limit,
             )
+            page = [read_campaign(row) for row in rows]
+            reasons: dict[str, Counter[str]] = {campaign.id: Counter() for campaign in page}
+            variants: dict[str, Counter[str]] = {campaign.id: Counter() for campaign in page}
+            ended = [(campaign.id,) for campaign in page if campaign.over]
+            tallies = (yield campaign_statement("tally_recipients", ended)) if ended else ()
+            for id, reason, variant, number in tallies:
+                if reason:
+                    reasons[id][reason] += number
+                if variant:
+                    variants[id][variant] += number
+            return [
+                _info(campaign, orjson.loads(campaign.counts), dict(reasons[campaign.id]), dict(variants[campaign.id]))
+                for campaign in page
+            ]
 
-        rows = await self._host.store.read(look)
-        return [_info(campaign, orjson.loads(campaign.counts), {}, {}) for campaign in map(read_campaign, rows)]
+        return await self._host.store.read(look)
 
     async def recipients(
         self, id: str, *, outcome: str = "", after: str = "", limit: int = 100
@@ -470,11 +482,11 @@ class Campaigns:
         check_text(user, "the user")
 
         def look(_: int) -> Operation[Explanation]:
+            users = yield statement("agent_user", namespace=self._namespace, agent=self._agent, user=user)
             rows = yield campaign_statement("recipient", id=id, user=user)
             if rows:
-                return _explain(campaign, read_recipient(rows[0]))
-            rows = yield statement("agent_user", namespace=self._namespace, agent=self._agent, user=user)
-            words = yield from _why_not_in_segment(campaign, read_user(rows[0]) if rows else None)
+                return _explain(campaign, read_recipient(rows[0]), bool(users))
+            words = yield from _why_not_in_segment(campaign, read_user(users[0]) if users else None)
             return Explanation(user, id, False, None, "not_in_segment", words)
 
         return await self._host.store.read(look)
@@ -614,7 +626,8 @@ def _why_not_in_segment(campaign: CampaignRecord, user: UserRecord | None) -> Op
     return f"they were not in the segment {segment.as_json()} at {as_of}"
 
 
-def _explain(campaign: CampaignRecord, recipient: RecipientRecord) -> Explanation:
+def _explain(campaign: CampaignRecord, recipient: RecipientRecord, is_user: bool) -> Explanation:
+    """Explain what became of a recipient, or what they wait for. `is_user` says whether the agent has the user now."""
     reason = recipient.reason
     messaged: bool | Literal["unknown"] = recipient.delivered > 0
     if not messaged and reason in UNKNOWN:
@@ -625,13 +638,18 @@ def _explain(campaign: CampaignRecord, recipient: RecipientRecord) -> Explanatio
         words = f"people have their conversation ({reason})"
     elif recipient.status == "started":
         words = "their turn is going on"
+    elif recipient.status == "pending" and not is_user:
+        words = "the agent no longer has this user; they will be skipped (unknown_user) when their turn comes"
     elif recipient.status == "pending" and reason is None:
         words = f"their turn has not come; the campaign is {campaign.status}"
+    elif recipient.status == "pending" and reason == "local_time":
+        words = f"{REASONS[reason]}; their turn comes at {to_datetime(recipient.due).isoformat()}"
     elif recipient.outcome == "success" and reason not in REASONS:
         words = f"their turn said nothing{f' ({reason})' if reason else ''}"
     else:
         words = REASONS.get(reason or "", f"their turn ended with {recipient.outcome}: {reason}")
-    return Explanation(recipient.external_id, campaign.id, messaged, recipient.outcome, reason, words)
+    due = to_datetime(recipient.due) if recipient.status == "pending" else None
+    return Explanation(recipient.external_id, campaign.id, messaged, recipient.outcome, reason, words, due)
 
 
 def _moment(instant: Micros | None) -> datetime | None:

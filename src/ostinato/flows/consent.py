@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from ostinato.engine.rows import audit
+from ostinato.flows.campaign_model import START_WORDS, STOP_WORDS
 from ostinato.flows.model import CHANGE, TurnInput
 from ostinato.flows.store import read_user, statement, user_row
 from ostinato.flows.turns import Accepted, Place, Profile, accept_turn
 from ostinato.store.contract import Operation, sql
 
-STOP_WORDS = ("stop", "stopall", "stop all", "unsubscribe", "opt out", "optout", "sair", "parar", "descadastrar")
-START_WORDS = ("start", "unstop", "subscribe", "opt in", "optin", "voltar")
 REPLIES = {
     "opted_out": "You will get no more of these messages. Write START to get them again.",
     "opted_in": "You will get our messages again. Write STOP to end them.",

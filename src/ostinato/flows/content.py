@@ -9,7 +9,7 @@ from typing import Any
 from ostinato.errors import InputError, NotFound, did_you_mean, is_text, short_repr
 from ostinato.flows.campaign_model import CampaignOptions, check_cap
 from ostinato.flows.definition import Agent, check_arguments
-from ostinato.flows.errors import DefinitionError
+from ostinato.flows.errors import DefinitionError, VariantInputError
 from ostinato.flows.model import CLASSIC
 from ostinato.flows.segments import Segment
 
@@ -35,14 +35,37 @@ def check_content(
     not write a message by itself. With the options of a campaign, each variant and the frequency cap are checked."""
     if options is not None:
         check_cap(options, declared.get("keep"), "options")
+    input = input or {}
     variants = options.variants if options is not None else ()
-    contents = [(variant.flow or flow, {**(input or {}), **(variant.input or {})}) for variant in variants]
-    for name, arguments in contents or [(flow, dict(input or {}))]:
-        check_flow(agent, name, declared)
-        if name is None or name == CLASSIC:
-            _check_answerable(agent, declared, metadata)
-        elif code is not None and name in code.flows:
-            code.find_flow(name).check(arguments)
+    if not variants:
+        _check_turn(agent, declared, code, flow, input, metadata)
+    for variant in variants:
+        arguments = {**input, **(variant.input or {})}
+        try:
+            _check_turn(agent, declared, code, variant.flow or flow, arguments, metadata)
+        except InputError as problem:
+            shared = set(input) - set(variant.input or {})  # arguments that come from the campaign's input
+            place = ("options", "variants", variant.name, "input")
+            places = [(*(("input",) if path and path[0] in shared else place), *path) for path, _ in problem.faults]
+            if all(path[0] == "input" for path in places):
+                raise
+            raise VariantInputError(f"{'.'.join(place)}: {problem}", problem.faults, places) from None
+
+
+def _check_turn(
+    agent: str,
+    declared: Mapping[str, Any],
+    code: Agent | None,
+    flow: str | None,
+    input: Mapping[str, Any],
+    metadata: Mapping[str, Any],
+) -> None:
+    """Check one flow with its complete input, or the prompt if there is no flow."""
+    check_flow(agent, flow, declared)
+    if flow is None or flow == CLASSIC:
+        _check_answerable(agent, declared, metadata)
+    elif code is not None and flow in code.flows:
+        code.find_flow(flow).check(dict(input))
 
 
 def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:

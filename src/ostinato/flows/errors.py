@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from ostinato.errors import OstinatoError
+from collections.abc import Sequence
+
+from ostinato.errors import InputError, OstinatoError
 
 
 class AgentError(OstinatoError):
@@ -24,6 +26,25 @@ class Denied(AgentError):
 
 class AudienceTooLarge(AgentError):
     """A campaign would reach more people than its `max_recipients`. Nothing was sent."""
+
+
+class VariantInputError(AgentError, InputError):
+    """A flow does not accept the input of a campaign's variant, which consists of the campaign's input and its own.
+    `places` has the path of each fault in the arguments of the campaign. It begins with `input` if the value comes from
+    the campaign's input, and with `options` otherwise."""
+
+    def __init__(
+        self,
+        message: str,
+        faults: Sequence[tuple[tuple[str | int, ...], str]],
+        places: Sequence[tuple[str | int, ...]],
+    ) -> None:
+        super().__init__(message, faults)
+        self.places = tuple(places)
+
+
+class SegmentFailed(AgentError):
+    """A resolver, the function that returns the users of a segment, raised an error or took too long."""
 
 
 class ModelFailed(AgentError):

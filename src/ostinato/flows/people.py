@@ -12,9 +12,18 @@ from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound
 from ostinato.flows.errors import Denied
 from ostinato.flows.model import EscalationRecord, Hitl, SessionRecord, TurnRecord, UserRecord
-from ostinato.flows.store import escalation_row, read_escalation, read_session, read_user, session_row, statement
+from ostinato.flows.store import (
+    escalation_row,
+    read_escalation,
+    read_session,
+    read_turn,
+    read_user,
+    session_row,
+    statement,
+)
 from ostinato.flows.turns import (
     ASKED_FOR,
+    Accepted,
     Place,
     escalation_event,
     hand_over,
@@ -219,21 +228,27 @@ def hand_back(place: Place, external_id: str, actor: str, message: str | None) -
     return session
 
 
-def say_as_person(place: Place, external_id: str, text: str, key: str) -> Operation[str]:
-    """Send a person's text to the session: to the user during a takeover, or to the flow during a proxy. Return the id
-    of the turn. Raises `Conflict` if there is neither a takeover nor a proxy, or if another person has taken over, and
-    `Denied` if another person is the proxy."""
+def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operation[Accepted]:
+    """Send a person's text to the session: to the user during a takeover, or to the flow during a proxy. If the same
+    text was sent with this id before, return its turn, with `new` false. Raises `Conflict` if another text was sent
+    with this id, if there is neither a takeover nor a proxy, or if another person has taken over, and `Denied` if
+    another person is the proxy."""
     user, session = yield from _open(place, external_id)
+    key = f"person/{id}"
     rows = yield statement("turn_by_key", user=user.id, key=key)
     if rows:
-        return str(rows[0][0])
+        earlier = read_turn(rows[0])
+        if earlier.text != text:
+            raise Conflict(f"another text was said to {external_id!r} with the id {id!r}; take another id")
+        return Accepted(earlier.id, False)
     if session.takeover is None and session.hitl is not Hitl.PROXY:
         raise Conflict(f"nobody has taken over the session of {external_id!r}; take it over first")
     if has_person(session) and session.takeover != place.actor:
         raise Conflict(f"{session.takeover} has taken over the session of {external_id!r}")
     if session.takeover is None:
         yield from _become_proxy(place, session, external_id)
-    return (yield from _wake(place, user, session, key, {"cause": INPUT}, text)).id
+    turn = yield from _wake(place, user, session, key, {"cause": INPUT}, text)
+    return Accepted(turn.id, True)
 
 
 def _become_proxy(place: Place, session: SessionRecord, external_id: str) -> Operation[None]:

@@ -133,7 +133,9 @@ def check_segment(selector: object, where: str = "the segment") -> Segment:
     if kind == "active_since":
         return Segment(kind, active_since_days=_days(selector.get("active_since_days"), where))
     if kind == "tag":
-        check_text(selector.get("tag"), f"{where}: tag")
+        if selector.get("tag") is None:
+            raise OstinatoError(f"{where}: tag is missing")
+        check_text(selector["tag"], f"{where}: tag")
         return Segment(kind, tag=selector["tag"])
     if kind == "users":
         return Segment(kind, users=_users(selector.get("users"), where))
@@ -141,6 +143,8 @@ def check_segment(selector: object, where: str = "the segment") -> Segment:
 
 
 def _days(value: object, where: str) -> int:
+    if value is None:
+        raise OstinatoError(f"{where}: active_since_days is missing; it is a whole number from 1 to {MOST_DAYS:,}")
     if type(value) is not int or not 1 <= value <= MOST_DAYS:
         raise OstinatoError(
             f"{where}: active_since_days {short_repr(value)} is not a whole number from 1 to {MOST_DAYS:,}"
@@ -149,6 +153,8 @@ def _days(value: object, where: str) -> int:
 
 
 def _users(value: object, where: str) -> tuple[str, ...]:
+    if value is None:
+        raise OstinatoError(f"{where}: users is missing; it is a list of 1 to {MOST_USERS:,} external ids")
     if not isinstance(value, list | tuple) or not 1 <= len(value) <= MOST_USERS:
         raise OstinatoError(f"{where}: users {short_repr(value)} is not a list of 1 to {MOST_USERS:,} external ids")
     for user in value:

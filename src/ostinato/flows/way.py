@@ -43,6 +43,7 @@ FLOWS = Way(
     problems={
         "ostinato.flows.errors:Denied": Problem(403, "not allowed"),
         "ostinato.flows.errors:AudienceTooLarge": Problem(409, "audience too large"),
+        "ostinato.flows.errors:SegmentFailed": Problem(502, "segment failed"),
         "ostinato.engine.http.signing:SignatureInvalid": Problem(401, "signature invalid"),
     },
 )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from ostinato import Conflict, NotFound, OstinatoError
+from ostinato import Conflict, NotFound, OstinatoError, RunFailed
 from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta, ScriptedModel, SkipLLM
 from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
-from ostinato.flows.errors import AudienceTooLarge
+from ostinato.flows.errors import AudienceTooLarge, SegmentFailed
 from ostinato.testing import World
 from ostinato.when.instants import from_datetime
 from tests.support.agents import Chat, Outbox
@@ -102,6 +103,28 @@ async def test_75_76_events_carry_the_schedule_and_the_recipient(world: World) -
             "campaign_id": "daily",
         }.items()
     )
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"flow": "helo"}, "the campaign's flow: agent 'buddy' has no flow 'helo'; did you mean 'hello'?"),
+        (
+            {"flow": "hello", "options": {"variants": {"a": {"flow": "bye"}}}},
+            "the campaign's options.variants.a.flow: agent 'buddy' has no flow 'bye'; there is hello",
+        ),
+    ],
+)
+async def test_a_run_with_an_unknown_flow_fails_before_anybody_is_skipped(
+    world: World, more: dict[str, Any], words: str
+) -> None:
+    make_hello(world)
+    await put_people(world, "ada")
+    run = await world.app.functions.start(CAMPAIGN_FUNCTION, {"agent": "buddy", "segment": ALL, **more})
+    with pytest.raises(RunFailed) as failed:
+        await run.result("1m")
+    assert words in str(failed.value)
+    assert await campaigns(world).list() == []
 
 
 async def test_48_the_segment_is_resolved_when_the_campaign_begins(world: World) -> None:
@@ -506,6 +529,65 @@ async def test_what_does_not_begin_in_time_expires(world: World) -> None:
     assert len(outbox.sent) == 2
 
 
+async def test_a_local_time_after_the_expiry_expires_at_once(world: World) -> None:
+    """Everybody else waits for their local time, with a reason and the time."""
+    _, outbox = make_hello(world)
+    await put_people(world, "berlin", zone="Europe/Berlin")  # 09:30 is at 08:30Z
+    await put_people(world, "rio", zone="America/Sao_Paulo")  # 09:30 is at 12:30Z
+    await put_people(world, "gone", zone="America/Sao_Paulo", consent="opted_out")
+    options: dict[str, Any] = {"allow_session_bootstrap": True, "local_time": "09:30", "expires_after": "10h"}
+    assert (await campaigns(world).preview(ALL, **options)).skipped == {"expired": 2}
+    sent = await campaigns(world).send(ALL, flow="hello", **options)
+    await world.advance("1m")
+    assert await outcomes(world, sent.id) == {
+        "berlin": (None, "local_time"),
+        "gone": ("skipped", "expired"),
+        "rio": ("skipped", "expired"),
+    }
+    waits = await campaigns(world).explain(sent.id, "berlin")
+    due = datetime(2026, 1, 1, 8, 30, tzinfo=UTC)
+    assert (waits.messaged, waits.outcome, waits.reason, waits.due) == (False, None, "local_time", due)
+    assert waits.words.endswith("where they are; their turn comes at 2026-01-01T08:30:00+00:00")
+    expired = await campaigns(world).explain(sent.id, "rio")
+    assert (expired.words, expired.due) == ("their time did not come before the campaign expired", None)
+    ended = await sent.outcome("10h")
+    assert ended.finished is not None
+    assert ended.finished < due + timedelta(minutes=1)
+    assert (ended.counts, ended.reasons) == ({"success": 1, "skipped": 2}, {"expired": 2})
+    assert [message.user for message in outbox.sent] == ["berlin"]
+
+
+async def test_explain_foresees_that_a_deleted_user_is_skipped(world: World) -> None:
+    make_hello(world)
+    await put_people(world, "ada", zone="UTC")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, local_time="09:30")
+    await world.advance("1m")
+    await world.app.agents.delete_user("buddy", "ada")
+    foreseen = await campaigns(world).explain(sent.id, "ada")
+    assert (foreseen.messaged, foreseen.outcome) == (False, None)
+    assert foreseen.words == (
+        "the agent no longer has this user; they will be skipped (unknown_user) when their turn comes"
+    )
+    await sent.outcome("1d")
+    assert await outcomes(world, sent.id) == {"ada": ("skipped", "unknown_user")}
+
+
+async def test_a_list_has_the_reasons_and_variants_of_campaigns_that_are_over(world: World) -> None:
+    make_hello(world)
+    await put_people(world, *numbered("u", 12))
+    await put_people(world, "ada", consent="opted_out")
+    options: dict[str, Any] = {"holdout": 30, "variants": {"a": {}, "b": {}}}
+    first = await run_campaign(world, campaign_id="spring", **options)
+    second = await run_campaign(world, {"type": "users", "users": ["ada", "nobody"]})
+    assert first.reasons.keys() == {"holdout", "opted_out"}
+    assert second.reasons == {"opted_out": 1, "unknown_user": 1}
+    waiting = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, local_time="09:30")
+    await world.advance("1m")
+    listed = await campaigns(world).list()
+    assert listed[1:] == [second, first]
+    assert (listed[0].id, listed[0].counts, listed[0].reasons, listed[0].variants) == (waiting.id, {}, {}, {})
+
+
 async def test_a_frequency_cap_and_its_override(world: World) -> None:
     _, outbox = make_hello(world, campaigns={"frequency_cap": {"messages": 1, "per": "7d"}})
     await put_people(world, "ada")
@@ -781,6 +863,41 @@ async def test_a_campaign_of_another_namespace_does_not_exist(world: World) -> N
             await call(ended.id)
 
 
+@pytest.mark.parametrize("form", ["coroutine", "function", "generator", "async generator", "text"])
+async def test_a_resolver_that_fails_is_named_with_its_error(world: World, form: str) -> None:
+    agent, outbox = make_hello(world)
+
+    async def coroutine(ctx: Any) -> Any:
+        raise RuntimeError("shop is down")
+
+    def function(ctx: Any) -> Any:
+        raise RuntimeError("shop is down")
+
+    def generator(ctx: Any) -> Any:
+        yield "ada"
+        raise RuntimeError("shop is down")
+
+    async def async_generator(ctx: Any) -> Any:
+        yield "ada"
+        raise RuntimeError("shop is down")
+
+    def text(ctx: Any) -> Any:
+        return "ada"
+
+    forms = (coroutine, function, generator, async_generator, text)
+    agent.segment("bad")({form.__name__.replace("_", " "): form for form in forms}[form])
+    await put_people(world, "ada")
+    words = "segment 'bad' raised RuntimeError: shop is down"
+    if form == "text":
+        words = "segment 'bad' returned 'ada', which is not a list of external ids"
+    bad = {"type": "custom_query", "resolver": "bad"}
+    with pytest.raises(SegmentFailed, match=words):
+        await campaigns(world).preview(bad)
+    ended = await run_campaign(world, bad)
+    assert (ended.status, ended.outcome, ended.reason) == ("done", "failed", f"segment_failed: {words}")
+    assert (ended.counts, outbox.sent) == ({}, [])
+
+
 # At the door
 
 
@@ -788,7 +905,7 @@ async def test_a_campaign_of_another_namespace_does_not_exist(world: World) -> N
     ("segment", "options", "words"),
     [
         ({"type": "everybody"}, {}, "type 'everybody' is none of all, active_since, tag"),
-        ({"type": "tag"}, {}, "the campaign's segment: tag None is not a text"),
+        ({"type": "tag"}, {}, "the campaign's segment: tag is missing"),
         ({"type": "active_since", "active_since_days": 0}, {}, "whole number from 1"),
         ({"type": "all", "tag": "x"}, {}, "of type 'all' has no 'tag'"),
         ({"type": "custom_query", "query": "1=1; DROP TABLE users"}, {}, "at character 4"),
@@ -802,6 +919,11 @@ async def test_a_campaign_of_another_namespace_does_not_exist(world: World) -> N
         (ALL, {"variants": {"a": {"flow": "nope"}}}, "has no flow 'nope'"),
         (ALL, {"max_recipients": True}, "options.max_recipients True is not a whole number"),
         (ALL, {"flow": "helo"}, "did you mean 'hello'"),
+        (
+            ALL,
+            {"variants": {"a": {"input": {"words": "x"}}}},
+            "options.variants.a.input: flow 'hello': words: there is",
+        ),
         (ALL, {"input": {"words": "x"}}, "flow 'hello': words: there is no such argument; did you mean 'word'?"),
     ],
 )
@@ -812,3 +934,16 @@ async def test_bad_input_is_refused_at_the_door(world: World, segment: Any, opti
         await run_campaign(world, segment, **options)
     assert words in str(refused.value)
     assert await campaigns(world).list() == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"stop_words": ["Halt", "Stop"], "start_words": ["go", "stop"]}, "Stop"),
+        ({"start_words": ["parar"]}, "parar"),  # one of the default stop words
+        ({"stop_words": ["START"]}, "START"),
+    ],
+)
+def test_a_word_does_not_stop_and_start(world: World, settings: dict[str, Any], word: str) -> None:
+    with pytest.raises(OstinatoError, match=f"campaigns: '{word}' is in both stop_words and start_words"):
+        make_hello(world, campaigns=settings)

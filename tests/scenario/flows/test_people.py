@@ -98,8 +98,10 @@ async def test_a_takeover_silences_the_agent_and_forwards_the_user(world: World)
     await chat.say("hi")
     await boss(world).take_over("buddy", "ada")
     assert await chat.say("help me") == ("success", "forwarded")
-    for _ in range(2):
-        await boss(world).say_as_person("buddy", "ada", "I am a person.", id="p1")
+    said = [await boss(world).say_as_person("buddy", "ada", "I am a person.", id="p1") for _ in range(2)]
+    assert ([turn.new for turn in said], said[1].id) == ([True, False], said[0].id)
+    with pytest.raises(Conflict, match="another text was said to 'ada' with the id 'p1'; take another id"):
+        await boss(world).say_as_person("buddy", "ada", "I am a robot.", id="p1")
     await world.settle()
     turn_input = TurnInput(user="ada", source="scheduled", key="s")
     turn = await world.app.agents.run_turn("buddy", turn_input)

@@ -165,6 +165,7 @@ async def test_07_18_wrong_values_are_refused_in_words_and_are_no_denials(world:
         ({"trigger": {"type": "cron", "expr": "0,5 9 * * *"}}, "two of its times are 300 s apart"),
         ({"trigger": {"type": "cron", "expr": "0 9 31 2 *"}}, "trigger.expr"),
         ({"trigger": {"type": "once", "run_at": "2025-01-01T00:00"}}, "has passed"),
+        ({"trigger": {"type": "once", "run_at": "9999-12-31T23:59"}}, "is not in the years 1900 to 2199"),
         ({"trigger": "tomorrow"}, "trigger"),
         ({"trigger": {"type": "every"}}, "trigger.type"),
         ({"metadata": {"x": "y" * 20_000}}, "at most 16,384"),

@@ -84,6 +84,38 @@ async def test_01_triggers_are_cron_and_once_and_nothing_else(world: World) -> N
     assert not await events(world, "schedule")
 
 
+@pytest.mark.parametrize(
+    "run_at",
+    [
+        "9999-12-31T23:59",
+        "9999-12-31T23:59-14:00",
+        "0001-01-01T00:00+14:00",
+        "0001-01-01T00:00",
+        "2500-01-01T00:00",
+        "2199-12-31T23:59",  # in São Paulo
+        "1900-01-01T00:00+01:00",
+    ],
+)
+async def test_01_a_time_outside_the_calendar_of_schedules_is_refused(world: World, run_at: str) -> None:
+    schedules, _ = await prepared(world)
+    words = rf"the schedule.trigger.run_at {run_at[:16]}\S* is not in the years 1900 to 2199 in UTC; check the year"
+    for value in (run_at, datetime.fromisoformat(run_at)):
+        with pytest.raises(OstinatoError, match=words):
+            await schedules.create(flow="remind", trigger={"type": "once", "run_at": value}, target=ADA)
+    assert not await schedules.list()
+
+
+async def test_an_id_that_is_not_free_to_use_is_refused_with_its_reason(world: World) -> None:
+    schedules, _ = await prepared(world)
+    for id, words in (
+        ("cfg:x", "begins with 'cfg:', which is for schedules of the agent's code"),
+        ("tool:x", "begins with 'tool:', which is for schedules of the agent's tools"),
+        ("x" * 201, "has 201 characters; at most 200 are taken"),
+    ):
+        with pytest.raises(OstinatoError, match=words):
+            await schedules.create(flow="remind", trigger=NINE, target=ADA, id=id)
+
+
 async def test_02_times_are_in_the_zone_of_the_agent_and_of_its_scheduler(world: World) -> None:
     schedules, _ = await prepared(world, scheduler={"timezone": "Europe/Berlin"})
     new = await schedules.create(flow="remind", trigger=NINE, target=ADA)
@@ -1056,7 +1088,28 @@ async def test_18_a_canceled_schedule_stops_its_campaign(world: World) -> None:
     assert (campaign.status, campaign.reason) == ("stopped", "canceled")
     assert campaign.counts["success"] == sent
     assert sum(campaign.counts.values()) == 6
+    (record,) = await schedules.runs(new.schedule_id)
+    assert (record.outcome, record.reason, record.expanded_recipients) == ("success", "canceled", 6)
+    assert record.started_at == datetime(2026, 1, 1, 12, tzinfo=UTC)
+    assert record.finished_at == campaign.finished
     assert await world.app.check(repair=False) == []
+
+
+async def test_the_record_of_a_long_run_says_when_it_began(world: World) -> None:
+    """The run of an occurrence waits for its campaign, and is claimed again when the campaign is over."""
+    schedules, _ = await prepared(world)
+    await world.app.agents.put_user("buddy", "bob")
+    target = {**ALL, "options": {"rate": "1/h"}}
+    await schedules.create(flow="remind", trigger=NINE, target=target, allow_session_bootstrap=True, id="long")
+    noon = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    await world.advance_to("2026-01-01T12:30:00Z")
+    (record,) = await schedules.runs("long")
+    assert (record.started_at, record.finished_at, record.outcome) == (noon, None, None)
+    await world.advance("2h")
+    (record,) = await schedules.runs("long")
+    assert (record.started_at, record.outcome) == (noon, "success")
+    assert record.finished_at is not None
+    assert record.finished_at > noon + timedelta(minutes=59)
 
 
 @pytest.mark.parametrize("options", [{"rat": "1/m"}, {"rate": "quick"}, "none"])

@@ -358,7 +358,8 @@ async def say(
     """Say something in a conversation that you took over."""
     _check_said(text)
     accepted = await session.client.agents.say(agent, user, text, id=id)
-    session.out.say(accepted, f"turn {accepted['turn_id']}")
+    before = "" if accepted["new"] else f"; the message {id} was said before, and is not said again"
+    session.out.say(accepted, f"turn {accepted['turn_id']}{before}")
 
 
 def _check_said(text: str) -> None:

@@ -71,7 +71,7 @@ async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, ke
     asked = body.model_dump()
 
     async def send() -> CampaignHandle:
-        with naming_definition_places(body.model_dump(exclude_unset=True)):
+        with naming_definition_places(asked, options=()):
             return await _calls(who, agent).test(**asked, request_id=change_id("test", key))
 
     return await _sent(who, key, f"send test campaign {digest(agent, asked)}", send)
@@ -79,7 +79,7 @@ async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, ke
 
 @router.post("/agents/{agent}/campaigns:preview", **WRITE)
 async def preview_campaign(who: Operator, agent: AgentName, body: PreviewCampaign) -> PreviewShown:
-    """Return whom a campaign would reach as of now. Nothing is stored and nothing is sent; a resolver is called."""
+    """Return whom a campaign would reach as of now. Nothing is stored or sent, but the segment's resolver is called."""
     with naming_definition_places(body.model_dump(exclude_unset=True)):
         preview = await _calls(who, agent).preview(**body.arguments())
     return PreviewShown.model_validate(preview)
@@ -105,7 +105,7 @@ async def list_campaigns(
     before: Before = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List campaigns of an agent, the newest first. Those that are not done have no counts."""
+    """List campaigns of an agent, the newest first. Those that are not over have no counts, reasons and variants."""
     await who.app.agents.get(agent)
 
     async def fetch(before: str | None, limit: int) -> Sequence[CampaignInfo]:

@@ -89,7 +89,7 @@ async def create_agent_schedule(
     asked = body.arguments()
 
     async def create() -> AgentScheduleCreated:
-        with naming_definition_places(body.model_dump(exclude_unset=True)):
+        with naming_definition_places(body.model_dump(exclude_unset=True), options=("target", "options")):
             done = await _calls(who, agent).create(**asked, request_id=change_id("create", key))
         return AgentScheduleCreated.model_validate(done)
 
@@ -123,7 +123,7 @@ async def update_agent_schedule(
     what = f"update agent schedule {digest(agent, id, version, patch)}"
 
     async def update() -> ScheduleRecord:
-        with naming_definition_places(body.model_dump(exclude_unset=True)):
+        with naming_definition_places(body.model_dump(exclude_unset=True), options=("target", "options")):
             return await _calls(who, agent).update(id, version=version, request_id=change_id("update", key), **patch)
 
     return await _changed(who, response, key, what, update)

@@ -329,7 +329,7 @@ async def say_as_person(
     who: Operator, agent: AgentName, user: User, body: SayAsPerson, key: Key = None
 ) -> TurnAccepted:
     """Say something as a person: to a user whose conversation was taken over, or to a flow for which the caller is the
-    proxy."""
+    proxy. The same `id` with the same text is said once; the same `id` with another text is a conflict (409)."""
 
     async def say() -> TurnAccepted:
         handle = await who.app.agents.say_as_person(agent, user, body.text, id=body.id)

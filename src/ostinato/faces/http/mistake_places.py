@@ -14,7 +14,7 @@ from typing import Any
 from ostinato.app import Ostinato
 from ostinato.errors import InputError, OstinatoError, SpecError
 from ostinato.faces.http.validation_errors import BodyError, Mistake, mistake_in_body
-from ostinato.flows.errors import DefinitionError
+from ostinato.flows.errors import DefinitionError, VariantInputError
 from ostinato.schedules.declared.files import find_mistakes
 
 
@@ -38,11 +38,12 @@ async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> As
 
 
 @contextmanager
-def naming_definition_places(body: Mapping[str, Any]) -> Iterator[None]:
+def naming_definition_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
     """Replace an error that the block raises about the definition of an agent's schedule or campaign by a `BodyError`
-    that names the places of the mistakes. `body` is the body of the request."""
+    that names the places of the mistakes. `body` is the body of the request, and `options` is the path of a campaign's
+    options in it."""
     try:
-        with naming_input_places(body.get("input") or {}):
+        with naming_input_places(body, options):
             yield
     except DefinitionError as problem:
         mistakes = [mistake_in_body(body, path, words) for path, words in problem.faults]
@@ -50,13 +51,17 @@ def naming_definition_places(body: Mapping[str, Any]) -> Iterator[None]:
 
 
 @contextmanager
-def naming_input_places(input: Mapping[str, Any]) -> Iterator[None]:
-    """Replace an `InputError` that the block raises by a `BodyError` that names the places of the mistakes."""
+def naming_input_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
+    """Replace an `InputError` that the block raises by a `BodyError` that names the places of the mistakes. `options`
+    is the path of a campaign's options in the body."""
     try:
         yield
     except InputError as problem:
-        body = {"input": input}
-        mistakes = [mistake_in_body(body, ("input", *path), words) for path, words in problem.faults]
+        places: list[tuple[str | int, ...]] = [("input", *path) for path, _ in problem.faults]
+        if isinstance(problem, VariantInputError):
+            places = [path if path[0] == "input" else (*options, *path[1:]) for path in problem.places]
+        faults = zip(places, problem.faults, strict=True)
+        mistakes = [mistake_in_body(body, place, words) for place, (_, words) in faults]
         raise BodyError("invalid", str(problem), mistakes) from None
 
 

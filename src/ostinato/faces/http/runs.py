@@ -153,7 +153,7 @@ async def start_job(
 ) -> Started:
     """Start a run, now or later. If no node knows the job, the run waits until one does."""
     note = await note_unknown_job(who.app, name)
-    with naming_input_places(body.input):
+    with naming_input_places({"input": body.input}):
         handle = await who.app.start(name, body.input, id=body.id, at=body.at, request_id=key, **body.options())
     response.headers["Location"] = f"/api/v1/runs/{handle.id}"
     return Started(id=handle.id, new=handle.new, note=note)

@@ -28,7 +28,7 @@ from ostinato.flows.schedules.rows import (
     check_changeable,
     read_stored,
     record_of,
-    run_record,
+    run_records,
     statement,
 )
 from ostinato.flows.schedules.scheduler_store import SchedulerStore
@@ -45,6 +45,7 @@ from ostinato.when.instants import from_datetime
 T = TypeVar("T")
 STATUSES = ("active", "paused", "canceled", "completed")
 _PAGE = 200
+_LONGEST_ID = 200  # characters
 NO_BOOTSTRAP = (
     "allow_session_bootstrap is false: a turn is skipped (bootstrap_disabled) unless the user has an active session "
     "when it is due; write allow_session_bootstrap=True to let it begin one"
@@ -312,7 +313,7 @@ class AgentSchedules:
             elif before is not None:
                 high = min(high, f"{stored.engine_id}/{before}")
             runs = yield sql("history", namespace=place.namespace, low=low, high=high, limit=limit)
-            return [run_record(whole_run(row), stored) for row in runs]
+            return (yield from run_records([whole_run(row) for row in runs], stored))
 
         return await self._host().store.read(read)
 
@@ -357,8 +358,11 @@ def check_id(id: object, place: str) -> None:
     """Raise OstinatoError if a caller may not use this id for a schedule."""
     check_text(id, place)
     assert isinstance(id, str)
-    if len(id) > 200 or id.startswith(("cfg:", "tool:")):
-        raise OstinatoError(f"{place} {short_repr(id)} begins with 'cfg:' or 'tool:', or has more than 200 characters")
+    if len(id) > _LONGEST_ID:
+        raise OstinatoError(f"{place} {short_repr(id)} has {len(id):,} characters; at most {_LONGEST_ID} are taken")
+    for prefix, owner in (("cfg:", "the agent's code"), ("tool:", "the agent's tools")):
+        if id.startswith(prefix):
+            raise OstinatoError(f"{place} {short_repr(id)} begins with {prefix!r}, which is for schedules of {owner}")
 
 
 def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:

@@ -12,14 +12,14 @@ from typing import Any
 import orjson
 
 from ostinato.engine.context import to_json
-from ostinato.errors import OstinatoError, check_text, did_you_mean, refuse_nul, short_repr
+from ostinato.errors import OstinatoError, SpecError, check_text, did_you_mean, refuse_nul, short_repr
 from ostinato.flows.campaign_model import read_options
 from ostinato.flows.model import MOST_METADATA, ON_ACTIVE_FLOW
 from ostinato.flows.segments import check_segment
 from ostinato.model import MOST
 from ostinato.schedules.model import CatchUp, Overlap, Policies
 from ostinato.when import Spec, cron, once, zones
-from ostinato.when.instants import SECOND, Micros, format_instant
+from ostinato.when.instants import SECOND, Micros, format_instant, read_datetime, to_datetime
 from ostinato.when.local_times import read_moment
 
 FIELDS = (
@@ -179,6 +179,8 @@ def _known(document: object, fields: tuple[str, ...], place: str) -> Mapping[str
 
 
 def _text(value: object, place: str, most: int = 200) -> str:
+    if value is None:
+        raise OstinatoError(f"{place} is missing")
     check_text(value, place)
     assert isinstance(value, str)
     if len(value) > most:
@@ -245,10 +247,20 @@ def read_expr(value: object, zone: str, place: str) -> str:
 
 def read_run_at(value: object, zone: str, place: str) -> Micros:
     """Return an instant. A time without an offset is a local time in the zone. Raises OstinatoError if it is not a
-    time."""
+    time, or not in the years in which schedules can have times."""
     if not isinstance(value, str | datetime):
         raise OstinatoError(f"{place} {short_repr(value)} is not a time such as '2026-03-01T09:00'")
-    return read_moment(value, zones.zone(zone), place)
+    moment = read_datetime(value, place)
+    if zones.FIRST_YEAR <= moment.year <= zones.LAST_YEAR:  # times of other years may exceed the calendar in UTC
+        instant = read_moment(moment, zones.zone(zone), place)
+        if zones.FIRST_YEAR <= to_datetime(instant).year <= zones.LAST_YEAR:
+            return instant
+    raise SpecError(
+        f"{place} {moment.isoformat()} is not in the years {zones.FIRST_YEAR} to {zones.LAST_YEAR} in UTC",
+        field=place,
+        value=moment.isoformat(),
+        hint="check the year",
+    )
 
 
 def read_target(document: object, place: str) -> dict[str, Any]:

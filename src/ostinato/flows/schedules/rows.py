@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import resources
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -20,6 +20,7 @@ from ostinato.store.contract import Operation, Row
 from ostinato.store.sql import Statements
 from ostinato.when.instants import Micros, from_datetime, to_datetime
 
+_STOPPED = (Status.CANCELLED, Status.TERMINATED)
 COMPANION_NAME = "agents"  # in `Schedule.companion`
 TABLES = {
     "agent_schedule": table(
@@ -174,28 +175,64 @@ def record_of(row: Row, settings: SchedulerSettings) -> ScheduleRecord:
     )
 
 
-def run_record(run: Run, stored: StoredSchedule) -> ScheduleRunRecord:
-    """Return the record of an occurrence from its run."""
+class CampaignEnd(NamedTuple):
+    """The campaign of an occurrence. `finished` and `outcome` are None while the campaign sends or stops."""
+
+    scheduled_for: Micros
+    finished: Micros | None
+    outcome: str | None
+    reason: str | None
+    recipients: int
+
+
+def run_records(runs: Sequence[Run], stored: StoredSchedule) -> Operation[list[ScheduleRunRecord]]:
+    """Return the records of a schedule's occurrences from their runs."""
+    begins = dict((yield statement("occurrence_begins", [(run.id,) for run in runs])) if runs else ())
+    stopped = [
+        (f"schedule/{stored.id}/{_nominal(run)}",)
+        for run in runs
+        if run.status in _STOPPED and stored.target_kind == "segment"
+    ]
+    names = {"namespace": stored.namespace, "agent": stored.agent}
+    rows = (yield statement("occurrence_campaigns", stopped, **names)) if stopped else ()
+    campaigns = {campaign.scheduled_for: campaign for campaign in map(CampaignEnd._make, rows)}
+    return [_run_record(run, stored, begins.get(run.id), campaigns.get(_nominal(run))) for run in runs]
+
+
+def _nominal(run: Run) -> Micros:
+    nominal: Micros = read_detail(run.detail)["nominal"]
+    return nominal
+
+
+def _run_record(
+    run: Run, stored: StoredSchedule, begun: Micros | None, campaign: CampaignEnd | None
+) -> ScheduleRunRecord:
+    """Return the record of an occurrence. `campaign` is the campaign of a run that was stopped. It has the outcome,
+    because it has reached people before it was stopped, and ends after the run."""
     detail = read_detail(run.detail)
     result: dict[str, Any] = {}
-    outcome, reason = None, run.reason
+    outcome, reason, finished = None, run.reason, run.finished
     if run.status is Status.SUCCEEDED:
         result = orjson.loads(run.result or "{}")
         outcome, reason = result.get("outcome"), result.get("reason")
     elif run.status in (Status.SKIPPED, Status.MISSED):
         outcome = "skipped"
         reason = "missed" if run.status is Status.MISSED else run.reason
-    elif run.status in (Status.CANCELLED, Status.TERMINATED):
+    elif run.status in _STOPPED and campaign is not None:
+        outcome, reason, finished = campaign.outcome, campaign.reason, campaign.finished
+        result = {"expanded_recipients": campaign.recipients}
+    elif run.status in _STOPPED:
         outcome, reason = "skipped", "schedule_canceled" if stored.status == "canceled" else run.reason
     elif run.status.over:
         outcome = "failed"
+    started = run.started if begun is None else begun
     nominal = to_datetime(detail["nominal"])
     return ScheduleRunRecord(
         run.root_id,
         stored.id,
         nominal,
-        None if run.started is None else to_datetime(run.started),
-        None if run.finished is None else to_datetime(run.finished),
+        None if started is None else to_datetime(started),
+        None if finished is None else to_datetime(finished),
         outcome,
         reason if outcome is not None else None,
         result.get("attempt", run.number),

@@ -87,3 +87,12 @@ UPDATE ostinato_runs SET reason = :reason, claim = claim + 1 WHERE id = :id AND 
 -- finish_occurrence: that executor says what became of it.
 UPDATE ostinato_runs SET status = 'succeeded', reason = NULL, result = :result, finished = :now
 WHERE id = :id AND status = 'waiting'
+
+-- occurrence_begins: when the first step of each of these runs began. Every claim changes `started` of a run, also the one
+-- after a wait. Uses the primary key.
+SELECT s.run_id, min(s.begun) FROM {rows r(id text)} JOIN ostinato_function_steps s ON s.run_id = r.id GROUP BY s.run_id
+
+-- occurrence_campaigns: how the campaigns of these occurrences ended. Uses ostinato_agent_campaigns_occurrence.
+SELECT c.scheduled_for, c.finished, c.outcome, c.reason, c.total
+FROM {rows r(occurrence text)} JOIN ostinato_agent_campaigns c
+    ON c.namespace = :namespace AND c.agent = :agent AND c.occurrence = r.occurrence

@@ -99,6 +99,9 @@ def test_a_person_decides_takes_over_and_talks(place: Place) -> None:
     assert "nobody has taken over" in place.error("agents", "say", "buddy", "ada", "x", code=1)
     assert "local has taken over the conversation with ada" in place.text("agents", "take-over", "buddy", "ada")
     assert place.json("agents", "say", "buddy", "ada", "I am here", "--id", "1")["turn_id"]
+    again = place.text("agents", "say", "buddy", "ada", "I am here", "--id", "1")
+    assert "; the message 1 was said before, and is not said again" in again
+    assert "another text was said" in place.error("agents", "say", "buddy", "ada", "I am not", "--id", "1", code=1)
     assert "taken over by local" in place.text("agents", "sessions", "buddy")
     assert place.text("agents", "hand-back", "buddy", "ada").strip() == "buddy talks with ada again"
 

@@ -81,6 +81,26 @@ def test_a_campaign_is_sent_watched_and_explained(tmp_path: Path) -> None:
     run(main, tmp_path)
 
 
+def test_a_resolver_that_raises_is_a_bad_gateway(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        buddy, _ = declare_greeter(web.app)
+
+        @buddy.segment("bad")
+        async def bad(ctx: Any) -> list[str]:
+            raise RuntimeError("shop is down")
+
+        refused = await web.post(f"{PLACE}:preview", {"segment": {"type": "custom_query", "resolver": "bad"}})
+        assert refused.json() == {
+            "type": "urn:ostinato:segment-failed",
+            "title": "segment failed",
+            "status": 502,
+            "detail": "segment 'bad' raised RuntimeError: shop is down",
+        }
+        assert refused.status_code == 502
+
+    run(main, tmp_path)
+
+
 def test_a_campaign_is_paused_resumed_and_stopped(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         outbox = await prepare(web)
@@ -158,6 +178,17 @@ WRONG: list[tuple[str, Any, int, str | None, str]] = [
     ),
     ("", {"flow": "gret"}, 404, None, "did you mean 'greet'"),
     ("", {"input": {"wrod": 1}}, 422, "body.input.wrod", "did you mean 'word'?"),
+    (
+        "",
+        {"input": {"word": "x"}, "options": {"variants": {"a": {"input": {"wrod": 1}}}}},
+        422,
+        "body.options.variants.a.input.wrod",
+        "options.variants.a.input: flow 'greet': wrod: there is no such argument; did you mean 'word'?",
+    ),
+    ("", {"input": {"wrod": 1}, "options": {"variants": {"a": {}}}}, 422, "body.input.wrod", "did you mean 'word'?"),
+    ("", {"segment": {"type": "tag"}}, 422, "body.segment", "segment: tag is missing"),
+    ("", {"segment": {"type": "active_since"}}, 422, "body.segment", "active_since_days is missing"),
+    ("", {"segment": {"type": "users"}}, 422, "body.segment", "users is missing"),
     ("", {"metadata": {"x": "y" * 20_000}}, 422, "body.metadata", "metadata have more than"),
     ("", {"options": {"rate": "fast"}}, 422, "body.options.rate", "is not a rate such as '20/s'"),
     ("", {"options": {"quiet_hours": {"from": "21:00"}}}, 422, "body.options.quiet_hours", '{"from": "22:00"'),
@@ -180,6 +211,13 @@ WRONG: list[tuple[str, Any, int, str | None, str]] = [
     ),
     (":test", {"users": ["ada"], "metadata": {"x": "y" * 20_000}}, 422, "body.metadata", "metadata have more than"),
     (":test", {"users": []}, 422, "body.users", "at least 1"),
+    (
+        ":test",
+        {"users": ["ada"], "flow": "greet", "variants": {"a": {"input": {"wrod": 1}}}},
+        422,
+        "body.variants.a.input.wrod",
+        "did you mean 'word'?",
+    ),
     (":test", {"users": ["ada"], "variants": {"a": 1}}, 422, "body.variants", "is not an object of weight"),
 ]
 
@@ -192,6 +230,8 @@ def test_a_mistake_has_its_status_its_place_and_what_would_be_right(tmp_path: Pa
             body = answer.json()
             assert (answer.status_code, body.get("field")) == (status, field), answer.text
             assert words in body["detail"], body["detail"]
+            if field is not None and field.endswith("wrod"):
+                assert body["value"] == 1
         assert (await web.get(PLACE)).json()["items"] == []
         for method, path in (("GET", ""), ("GET", "/recipients"), ("GET", "/explain?user=ada"), ("POST", "/stop")):
             assert (await web.call(method, f"{PLACE}/none{path}")).status_code == 404

@@ -141,6 +141,10 @@ WRONG: list[tuple[Any, int, str | None, str]] = [
     ({"trigger": {"type": "cron", "expr": "0 9 30 2 *"}}, 422, "body.trigger.expr", "can never match"),
     ({"trigger": {"type": "daily"}}, 422, "body.trigger.type", "'cron' or 'once'"),
     ({"trigger": {"type": "once", "run_at": "soon"}}, 422, "body.trigger.run_at", "'soon' is not a time"),
+    *(
+        ({"trigger": {"type": "once", "run_at": at}}, 422, "body.trigger.run_at", "not in the years 1900 to 2199")
+        for at in ("9999-12-31T23:59", "9999-12-31T23:59-14:00", "0001-01-01T00:00+14:00", "2500-01-01T00:00")
+    ),
     ({"trigger": {"type": "cron"}}, 422, "body.trigger", "of type 'cron' needs 'expr'"),
     ({"trigger": {**DAILY, "run_at": "2099-01-01T00:00"}}, 422, "body.trigger", "has no 'run_at'"),
     (
@@ -149,7 +153,13 @@ WRONG: list[tuple[Any, int, str | None, str]] = [
         "body.trigger.run_at",
         "has passed; give a time after",
     ),
-    ({"target": {"kind": "user"}}, 422, "body.target", "target.user_external_id"),
+    ({"target": {"kind": "user"}}, 422, "body.target", "target.user_external_id is missing"),
+    (
+        {"target": {"kind": "segment", "segment": ALL, "options": {"variants": {"a": {"input": {"wrod": 1}}}}}},
+        422,
+        "body.target.options.variants.a.input.wrod",
+        "did you mean 'word'?",
+    ),
     ({"target": {"kind": "segment", "segment": {"type": "al"}}}, 422, "body.target.segment.type", "'all'"),
     (
         {"target": {"kind": "segment", "segment": {"type": "custom_query", "query": "1 = 1"}}},
@@ -175,7 +185,9 @@ WRONG: list[tuple[Any, int, str | None, str]] = [
         "Field required",
     ),
     ({"input": {"wrod": "x"}}, 422, "body.input.wrod", "did you mean 'word'?"),
-    ({"id": "cfg:x"}, 422, "body.id", "begins with 'cfg:'"),
+    ({"id": "cfg:x"}, 422, "body.id", "begins with 'cfg:', which is for schedules of the agent's code"),
+    ({"id": "tool:x"}, 422, "body.id", "begins with 'tool:', which is for schedules of the agent's tools"),
+    ({"id": "x" * 201}, 422, "body.id", "at most 200 characters"),
     ({"flo": "x"}, 422, "body.flo", "did you mean 'flow'"),
     ({"flow": "gret"}, 404, None, "did you mean 'greet'"),
     ({"target": {**FOR_ADA, "user_external_id": "eve"}}, 404, None, "has no user 'eve'"),

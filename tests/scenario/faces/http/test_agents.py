@@ -267,11 +267,15 @@ def test_a_person_takes_over_talks_and_hands_back(tmp_path: Path) -> None:
         assert (taken["takeover"], taken["hitl"], taken["user"]) == ("local", "live_takeover", "ada")
         assert (await say(web, "is anybody there?", "2"))["reason"] == "forwarded"
         spoken = await web.post("/agents/buddy/users/ada/say", {"text": "I am", "id": "1"})
+        again = await web.post("/agents/buddy/users/ada/say", {"text": "I am", "id": "1"})
+        assert again.json() == {**spoken.json(), "new": False}
+        another = await web.post("/agents/buddy/users/ada/say", {"text": "I am not", "id": "1"})
+        assert (another.status_code, "another text was said" in another.json()["detail"]) == (409, True)
         await web.get(f"/agents/buddy/turns/{spoken.json()['turn_id']}/outcome?wait=20")
         other = (await web.app.create_token("operator", label="ada"))[0]
         conflict = await web.post("/agents/buddy/users/ada/take-over", token=other)
         assert (conflict.status_code, "local has taken over" in conflict.json()["detail"]) == (409, True)
-        back = (await web.post("/agents/buddy/users/ada/hand-back", {})).json()
+        back = (await web.post("/agents/buddy/users/ada/hand-back", {}, token=other)).json()
         assert (back["takeover"], back["hitl"]) == (None, "none")
         late = await web.post("/agents/buddy/users/ada/say", {"text": "too late", "id": "2"})
         assert late.status_code == 409

@@ -148,7 +148,7 @@ class CampaignSent(BaseModel):
 
 
 class CampaignShown(Shown, view=CampaignInfo):
-    """A campaign. In a list, only campaigns that are done have counts."""
+    """A campaign. In a list, only campaigns that are over have counts, reasons and variants."""
 
     counts: dict[str, int] = Field(description="Recipients by outcome; `pending` and `started` are not over.")
     reasons: dict[str, int] = Field(description="Recipients by reason; `delivery_unknown` is a part of `failed`.")
