@@ -129,7 +129,7 @@ async def test_a_campaign_counts_its_recipients_if_every_answer_is_lost(world: W
         await forgetful.app.agents.put_user("buddy", user)
     campaigns = forgetful.app.agents.campaigns("buddy")
     sent = await campaigns.send(segment, flow="news", allow_session_bootstrap=True)
-    for _ in range(6):  # a node in real time looks every two seconds, whatever it was told
+    for _ in range(6):  # a node in real time looks every two seconds
         await forgetful.advance("10s")
         forgetful.app.engine.nudge()
     await forgetful.settle()

@@ -187,7 +187,9 @@ class CampaignEnd(NamedTuple):
 
 def run_records(runs: Sequence[Run], stored: StoredSchedule) -> Operation[list[ScheduleRunRecord]]:
     """Return the records of a schedule's occurrences from their runs."""
-    begins = dict((yield statement("occurrence_begins", [(run.id,) for run in runs])) if runs else ())
+    begins: dict[str, Micros] = {}
+    if runs:
+        begins = {row[0]: row[1] for row in (yield statement("occurrence_begins", [(run.id,) for run in runs]))}
     stopped = [
         (f"schedule/{stored.id}/{_nominal(run)}",)
         for run in runs
