@@ -234,18 +234,24 @@ class FlowContext:
         self,
         question: str,
         *,
-        to: str,
+        to: str | None = None,
         timeout: Length | None = None,
         mode: Literal["shadow", "mirror"] = "shadow",
         replace: bool = False,
     ) -> Proxy:
         """Put a person between the user and this flow. `await proxy.receive()` returns the next text that the person
-        says. Messages of the user are sent to the address `to`. `await proxy.stop()` ends the proxy.
+        says. `to` is required: it is the address of the person, to which the agent's transport sends the user's
+        messages. `await proxy.stop()` ends the proxy.
 
         With `shadow`, the user sees nothing of the person. With `mirror`, the person's texts are also sent to the user
         unchanged. A session can have only one proxy. Without `replace`, starting a second proxy raises an error. With
         `replace`, the second proxy replaces the first one in the same transaction.
         """
+        if to is None:
+            raise OstinatoError(
+                "ctx.proxy(…) needs to=…, the address of the person to whom the user's messages are sent, such as "
+                "'+5511999'"
+            )
         check_text(to, "the address of the person")
         if mode not in ("shadow", "mirror"):
             raise OstinatoError(f"mode {short_repr(mode)} is neither 'shadow' nor 'mirror'")

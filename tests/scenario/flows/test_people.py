@@ -168,6 +168,18 @@ async def test_a_proxy_puts_a_person_between_the_user_and_the_flow(world: World)
     assert (session.flow, session.hitl) == (None, "none")
 
 
+async def test_a_proxy_needs_the_address_of_the_person(world: World) -> None:
+    agent, _ = make_buddy(world, admins=["boss"])
+
+    @agent.flow
+    async def bridge(ctx: FlowContext) -> None:
+        await ctx.proxy("Talk to Ada")
+
+    agent.router(lambda hook_input: "bridge")
+    outcome, reason = await Chat(world).say("hi")
+    assert (outcome, "needs to=…, the address of the person" in str(reason)) == ("failed", True)
+
+
 async def test_only_the_person_who_is_the_proxy_speaks_to_the_flow(world: World) -> None:
     agent, outbox = make_buddy(world, admins=["boss", "deputy"])
 
