@@ -141,8 +141,7 @@ class CampaignHandle:
 
     async def outcome(self, timeout: Length | None = None) -> CampaignInfo:
         """Wait until the campaign is over, and return it. Raises `TimeoutError` if it is not over within `timeout`."""
-        await self._campaigns.wait(self.id, timeout)
-        return await self._campaigns.get(self.id)
+        return await self._campaigns.wait(self.id, timeout)
 
     def __repr__(self) -> str:
         return f"<campaign {self.id}>"
@@ -394,12 +393,13 @@ class Campaigns:
 
     # Watching
 
-    async def wait(self, id: str, timeout: Length | None = None) -> None:
-        """Wait until a campaign is over. Raises `NotFound` if there is no such campaign, or `TimeoutError` if it is not
-        over within `timeout`."""
+    async def wait(self, id: str, timeout: Length | None = None) -> CampaignInfo:
+        """Wait until a campaign is over, and return it. Raises `NotFound` if there is no such campaign, or
+        `TimeoutError` if it is not over within `timeout`."""
         await self._record(id)
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         await functions.result(id, timeout)
+        return await self.get(id)
 
     async def get(self, id: str) -> CampaignInfo:
         """Return a campaign with its present counts. Raises `NotFound` if there is no such campaign."""

@@ -572,6 +572,15 @@ async def test_explain_foresees_that_a_deleted_user_is_skipped(world: World) -> 
     assert await outcomes(world, sent.id) == {"ada": ("skipped", "unknown_user")}
 
 
+async def test_waiting_for_a_campaign_returns_it(world: World) -> None:
+    make_hello(world)
+    await put_people(world, "ada")
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True)
+    ended = await campaigns(world).wait(sent.id, "1m")
+    assert (ended.id, ended.status, ended.counts) == (sent.id, "done", {"success": 1})
+    assert ended == await campaigns(world).get(sent.id)
+
+
 async def test_a_list_has_the_reasons_and_variants_of_campaigns_that_are_over(world: World) -> None:
     make_hello(world)
     await put_people(world, *numbered("u", 12))
