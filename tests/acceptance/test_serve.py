@@ -331,11 +331,16 @@ def test_events_are_followed_as_they_happen(folder: Path, place: str) -> None:
             client.start("nap", {"seconds": 0}, id="before")
             follow = ("events", "--follow", "--json", "--pattern", "run:succeeded", "--after", "0", *at)
             with Serving(folder, *follow) as following:
-                until(lambda: len(following.said) >= 1, "what was there")
+
+                def events() -> list[str]:
+                    """The lines that are no warnings; a busy machine gets those, too."""
+                    return [line for line in following.said if line.startswith("{")]
+
+                until(events, "what was there")
                 id = client.start("nap", {"seconds": 0})["id"]
-                until(lambda: len(following.said) >= 2, "what happened then")
+                until(lambda: len(events()) >= 2, "what happened then")
                 assert following.stop(signal.SIGINT) == 130
-            lines = [json.loads(line) for line in following.said]
+            lines = [json.loads(line) for line in events()]
             assert [one["name"] for one in lines] == ["run:succeeded", "run:succeeded"]
             assert lines[1]["subject"] == id
 
