@@ -85,9 +85,11 @@ SELECT {topic_event_columns} FROM {rows r(topic_event_columns)} WHERE true
 UPDATE ostinato_workflow_events SET payload = r.payload, updated = r.updated
 FROM {rows r(id text, payload text, updated int)} WHERE ostinato_workflow_events.id = r.id
 
--- reserve_events: pending events that a run takes. Returns those it got.
+-- reserve_events: pending events that a run takes. Returns those it got. `coalesce` keeps PostgreSQL from reading the whole
+-- index of pending events, which it takes for empty if it was empty when statistics were last gathered.
 UPDATE ostinato_workflow_events SET status = 'reserved', reserved_by = r.run_id, updated = :now
-FROM {rows r(id text, run_id text)} WHERE ostinato_workflow_events.id = r.id AND ostinato_workflow_events.status = 'pending'
+FROM {rows r(id text, run_id text)}
+WHERE ostinato_workflow_events.id = r.id AND coalesce(ostinato_workflow_events.status, '') = 'pending'
 RETURNING ostinato_workflow_events.id, ostinato_workflow_events.reserved_by, ostinato_workflow_events.attempt
 
 -- note_reservations: which attempt has reserved which events.

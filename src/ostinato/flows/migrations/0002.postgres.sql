@@ -2,26 +2,26 @@
 -- that starts one twice has one. arrival: the bucket of its rate. definition, counts: JSON. resolution: the only attempt
 -- to resolve the audience that may store it.
 CREATE TABLE ostinato_agent_campaigns (
-    id text NOT NULL PRIMARY KEY,
-    namespace text NOT NULL,
-    agent text NOT NULL,
-    occurrence text NOT NULL,
-    campaign_id text,
-    schedule_id text,
+    id text COLLATE "C" NOT NULL PRIMARY KEY,
+    namespace text COLLATE "C" NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    occurrence text COLLATE "C" NOT NULL,
+    campaign_id text COLLATE "C",
+    schedule_id text COLLATE "C",
     scheduled_for bigint,
-    definition text NOT NULL,
-    status text NOT NULL,
-    reason text,
+    definition text COLLATE "C" NOT NULL,
+    status text COLLATE "C" NOT NULL,
+    reason text COLLATE "C",
     total bigint NOT NULL,
     as_of bigint NOT NULL,
     arrival bigint NOT NULL,
     created bigint NOT NULL,
     resolved bigint,
     finished bigint,
-    outcome text,
-    counts text NOT NULL,
-    actor text,
-    resolution text
+    outcome text COLLATE "C",
+    counts text COLLATE "C" NOT NULL,
+    actor text COLLATE "C",
+    resolution text COLLATE "C"
 );
 CREATE UNIQUE INDEX ostinato_agent_campaigns_occurrence ON ostinato_agent_campaigns (namespace, agent, occurrence);
 CREATE INDEX ostinato_agent_campaigns_list ON ostinato_agent_campaigns (namespace, agent, id);
@@ -31,17 +31,17 @@ CREATE INDEX ostinato_agent_campaigns_open ON ostinato_agent_campaigns (id) WHER
 -- The audience of each campaign, frozen before the first message, and what became of everybody. due: when their turn
 -- may begin. reason of a pending one: why it waits.
 CREATE TABLE ostinato_agent_recipients (
-    campaign_id text NOT NULL,
-    external_id text NOT NULL,
-    namespace text NOT NULL,
-    user_id text,
-    status text NOT NULL,
+    campaign_id text COLLATE "C" NOT NULL,
+    external_id text COLLATE "C" NOT NULL,
+    namespace text COLLATE "C" NOT NULL,
+    user_id text COLLATE "C",
+    status text COLLATE "C" NOT NULL,
     due bigint NOT NULL,
-    variant text,
-    outcome text,
-    reason text,
-    turn_id text,
-    session_id text,
+    variant text COLLATE "C",
+    outcome text COLLATE "C",
+    reason text COLLATE "C",
+    turn_id text COLLATE "C",
+    session_id text COLLATE "C",
     started bigint,
     finished bigint,
     delivered bigint NOT NULL,
@@ -54,18 +54,18 @@ CREATE INDEX ostinato_agent_recipients_started ON ostinato_agent_recipients (cam
 CREATE INDEX ostinato_agent_recipients_user ON ostinato_agent_recipients (user_id, started) WHERE started IS NOT NULL;
 -- People whom an agent's campaigns must not write to, whether it has them as users or not.
 CREATE TABLE ostinato_agent_suppressions (
-    namespace text NOT NULL,
-    agent text NOT NULL,
-    external_id text NOT NULL,
-    reason text NOT NULL,
+    namespace text COLLATE "C" NOT NULL,
+    agent text COLLATE "C" NOT NULL,
+    external_id text COLLATE "C" NOT NULL,
+    reason text COLLATE "C" NOT NULL,
     created bigint NOT NULL,
-    actor text,
+    actor text COLLATE "C",
     PRIMARY KEY (namespace, agent, external_id)
 );
 -- The bucket that all campaigns of an agent share: the rate of its transport.
 CREATE TABLE ostinato_agent_throttles (
-    namespace text NOT NULL,
-    agent text NOT NULL,
+    namespace text COLLATE "C" NOT NULL,
+    agent text COLLATE "C" NOT NULL,
     arrival bigint NOT NULL,
     PRIMARY KEY (namespace, agent)
 )
