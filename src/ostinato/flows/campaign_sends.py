@@ -215,14 +215,7 @@ def _store_recipients(
     options = definition.options
     recipients, events = [], []
     for external_id, user in audience:
-        recipient = RecipientRecord(
-            campaign.id,
-            external_id,
-            campaign.namespace,
-            None if user is None else user.id,
-            due=_due(campaign, definition, setting, user),
-            variant=options.assign(campaign.salt, external_id),
-        )
+        recipient = _new_recipient(campaign, definition, setting, external_id, user)
         reason = _reason_to_leave_out(campaign, options, recipient)
         if reason is not None:
             _finish(recipient, place.now, Outcome.SKIPPED, reason)
@@ -237,6 +230,20 @@ def _store_recipients(
         yield sql("notify")
         yield sql("insert_events", events)
     return len(rows)
+
+
+def _new_recipient(
+    campaign: CampaignRecord, definition: Definition, setting: Setting, external_id: str, user: UserRecord | None
+) -> RecipientRecord:
+    """Return the record of a recipient whose turn has not begun. `user` is None if the agent has no such user."""
+    return RecipientRecord(
+        campaign.id,
+        external_id,
+        campaign.namespace,
+        None if user is None else user.id,
+        due=_due(campaign, definition, setting, user),
+        variant=definition.options.assign(campaign.salt, external_id),
+    )
 
 
 def _reason_to_leave_out(campaign: CampaignRecord, options: CampaignOptions, recipient: RecipientRecord) -> str | None:
@@ -488,14 +495,7 @@ def foresee_skips(
     skips: dict[str, str] = {}
     recipients = []
     for name, user in audience:
-        recipient = RecipientRecord(
-            campaign.id,
-            name,
-            campaign.namespace,
-            None if user is None else user.id,
-            due=_due(campaign, definition, setting, user),
-            variant=options.assign(campaign.salt, name),
-        )
+        recipient = _new_recipient(campaign, definition, setting, name, user)
         reason = _reason_to_leave_out(campaign, options, recipient)
         if reason is None:
             recipients.append(recipient)

@@ -235,7 +235,8 @@ WHERE (run_id, id) IN (SELECT run_id, id FROM {rows r(run_id text, id text)})
 UPDATE ostinato_function_messages SET payload = r.payload FROM {rows r(run_id text, id text, payload text)}
 WHERE ostinato_function_messages.run_id = r.run_id AND ostinato_function_messages.id = r.id
 
--- old_sessions: sessions that ended before a time, but for those of users whom a campaign still writes to. Uses ostinato_agent_sessions_ended.
+-- old_sessions: sessions of an agent that ended before a time, oldest first. Sessions of a user who has a turn of a campaign in
+-- progress are left out. Uses ostinato_agent_sessions_ended.
 SELECT s.id FROM ostinato_agent_sessions s WHERE s.agent = :agent AND s.ended IS NOT NULL AND s.ended < :before
 AND NOT EXISTS (SELECT 1 FROM ostinato_agent_recipients r
     WHERE r.user_id = s.user_id AND r.started IS NOT NULL AND r.status = 'started')
