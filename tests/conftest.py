@@ -92,6 +92,12 @@ def bare_postgres_url(postgres_database: str) -> str:
     return postgres_database
 
 
+@pytest.fixture
+def sqlite_url(tmp_path: Path) -> str:
+    """The URL of a file that nobody has made yet."""
+    return f"sqlite:///{tmp_path}/store.db"
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def store_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of an empty store, of both kinds in turn."""

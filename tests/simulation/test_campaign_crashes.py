@@ -7,30 +7,29 @@ statement. Turns without one are handled directly, many in one transaction, so t
 from __future__ import annotations
 
 import asyncio
-import os
-import shutil
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ostinato import Ostinato
-from ostinato.errors import StoreError
 from ostinato.flows import ModelReply
 from ostinato.store.contract import Store
-from ostinato.store.sqlite import SqliteStore
-from ostinato.store.urls import open_url
-from ostinato.testing import VirtualClock, run_virtual
-from ostinato.testing.world import _FrozenTimeStore
+from ostinato.testing import VirtualClock
 from tests.support.agents import Outbox
-from tests.support.faults import Dropped, DroppingStore
-from tests.support.postgres import empty
+from tests.support.crash_walks import (
+    LEASE,
+    TRANSACTIONS,
+    Story,
+    each_statement,
+    each_transaction,
+    play_until_crash,
+    walk,
+)  # fmt: skip
+from tests.support.faults import DroppingStore, When
 
-LEASE = 4.0
-UNCOUNTED = frozenset({"renew_lease", "list_nodes", "any_drafts"})
-PARTS, POINTS = 3, 150
+PARTS = 3  # of a walk, side by side
 
 
 class Greeter:
@@ -39,7 +38,7 @@ class Greeter:
 
 
 @dataclass(frozen=True)
-class Walk:
+class Mailing:
     """A campaign: how many people it is for, and what it sends with."""
 
     people: int
@@ -48,13 +47,13 @@ class Walk:
     options: dict[str, Any]
 
 
-FLOW = Walk(int(os.environ.get("OSTINATO_CAMPAIGN_PEOPLE", "7")), 5, "100/s", {"flow": "hello", "rate": "40/s"})
-DIRECT = Walk(200, 50, "5000/s", {"metadata": {"prompt": "Say hello."}})
+FLOW = Mailing(7, 5, "100/s", {"flow": "hello", "rate": "40/s"})
+DIRECT = Mailing(200, 50, "5000/s", {"metadata": {"prompt": "Say hello."}})
 
 
-def make_app(store: Store, clock: VirtualClock, outbox: Outbox, walk: Walk) -> Ostinato:
+def make_app(store: Store, clock: VirtualClock, outbox: Outbox, mailing: Mailing) -> Ostinato:
     app = Ostinato(store, clock=clock, lease=LEASE)
-    agent = app.agent("buddy", timezone="UTC", model=Greeter(), transport=outbox, campaigns={"rate": walk.rate})
+    agent = app.agent("buddy", timezone="UTC", model=Greeter(), transport=outbox, campaigns={"rate": mailing.rate})
 
     @agent.flow
     async def hello(ctx: Any) -> None:
@@ -63,32 +62,32 @@ def make_app(store: Store, clock: VirtualClock, outbox: Outbox, walk: Walk) -> O
     return app
 
 
-async def add_people(app: Ostinato, walk: Walk) -> None:
+async def add_people(app: Ostinato, mailing: Mailing) -> None:
     agents = app.agents
-    for number in range(walk.people):
+    for number in range(mailing.people):
         await agents.put_user("buddy", f"u{number:03}", consent="opted_out" if number % 6 == 5 else "unknown")
     await agents.campaigns("buddy").suppress(["u004"], "complained")
 
 
-async def play(app: Ostinato, walk: Walk) -> str:
+async def play(app: Ostinato, mailing: Mailing) -> str:
     """Send the campaign, the same again after a crash, and wait for its end."""
     sent = await app.agents.campaigns("buddy").send(
         {"type": "all"},
         id="spring",
         allow_session_bootstrap=True,
-        in_flight=walk.in_flight,
+        in_flight=mailing.in_flight,
         frequency_cap={"messages": 1, "per": "1d"},
-        **walk.options,
+        **mailing.options,
     )
     await sent.outcome("1h")
     return sent.id
 
 
-async def check(app: Ostinato, id: str, outbox: Outbox, walk: Walk) -> None:
+async def check(app: Ostinato, id: str, outbox: Outbox, mailing: Mailing) -> None:
     ended = await app.agents.campaigns("buddy").get(id)
     recipients = await app.agents.campaigns("buddy").recipients(id, limit=1000)
-    assert (ended.status, ended.recipients, len(recipients)) == ("done", walk.people, walk.people)
-    assert sum(ended.counts.values()) == walk.people
+    assert (ended.status, ended.recipients, len(recipients)) == ("done", mailing.people, mailing.people)
+    assert sum(ended.counts.values()) == mailing.people
     assert {recipient.status for recipient in recipients} == {"done"}
     messages = Counter(message.user for message in outbox.sent)
     assert set(messages.values()) <= {1}, messages
@@ -103,7 +102,7 @@ async def check(app: Ostinato, id: str, outbox: Outbox, walk: Walk) -> None:
         else:
             assert (recipient.outcome, recipient.reason) == ("success", None)
             assert messages[recipient.user] == 1, recipient
-    assert ended.counts.get("failed", 0) <= walk.in_flight
+    assert ended.counts.get("failed", 0) <= mailing.in_flight
     events = Counter(event.name for event in await app.events(limit=10_000))
     assert events["schedule:campaign_resolved"] == events["campaign:completed"] == 1
     for name, outcome in (("schedule:recipient_run_completed", "success"), ("schedule:skipped", "skipped")):
@@ -116,112 +115,45 @@ async def _problems(app: Ostinato) -> Any:
         yield problem
 
 
-async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: bool, walk: Walk = FLOW) -> int:
-    outbox = Outbox()
-    async with make_app(store, clock, outbox, walk).connected() as client:
-        await add_people(client, walk)
-    dropping = DroppingStore(store, at, after_commit, leave=UNCOUNTED)
-    first = make_app(dropping, clock, outbox, walk)
-    try:
-        await first._open(node=True)
-        playing = asyncio.create_task(play(first, walk))
-        while not playing.done() and not dropping.broken:
-            await asyncio.sleep(0.2)
-        playing.cancel()
-        await playing
-    except (Dropped, StoreError, asyncio.CancelledError):
-        assert dropping.broken
-    if first._engine is not None:
-        await first.engine.kill()
-        await first._close_after_crash()
-    await store.close()
-    async with make_app(store, clock, outbox, walk) as second:
-        async with asyncio.timeout(1000):
-            id = await play(second, walk)
-        await check(second, id, outbox, walk)
-    return dropping.statements
-
-
-@pytest.fixture(scope="module")
-def empty_store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store that is made once; every crash point begins with a copy."""
-    path = tmp_path_factory.mktemp("empty") / "store.db"
-
-    async def make() -> None:
-        store = SqliteStore(str(path), inline=True, durable=False)
-        await store.open()
+def make_story(mailing: Mailing) -> Story:
+    async def story(dropping: DroppingStore, store: Store, clock: VirtualClock) -> None:
+        outbox = Outbox()
+        async with make_app(store, clock, outbox, mailing).connected() as client:
+            await add_people(client, mailing)
+        first = make_app(dropping, clock, outbox, mailing)
+        await play_until_crash(first, dropping, play(first, mailing))
         await store.close()
+        async with make_app(store, clock, outbox, mailing) as second:
+            async with asyncio.timeout(1000):
+                id = await play(second, mailing)
+            await check(second, id, outbox, mailing)
 
-    asyncio.run(make())
-    return path
-
-
-def crash(tmp_path: Path, empty_store: Path, at: int, after_commit: bool, walk: Walk = FLOW) -> int:
-    clock = VirtualClock()
-    path = tmp_path / f"{at}.db"
-    shutil.copy(empty_store, path)
-    store = SqliteStore(str(path), inline=True, durable=False)
-    statements = run_virtual(scenario(store, clock, at, after_commit, walk), clock)
-    path.unlink()
-    return statements
+    return story
 
 
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
+each_mailing = pytest.mark.parametrize("mailing", [FLOW, DIRECT], ids=["flow", "direct"])
+
+
 @pytest.mark.parametrize("part", range(PARTS))
-def test_57_58_60_every_crash_point_of_a_campaign_on_sqlite(
-    tmp_path: Path, empty_store: Path, part: int, after_commit: bool
-) -> None:
-    last = part == PARTS - 1
-    at = 1 + part * POINTS
-    end = 100_000 if last else 1 + (part + 1) * POINTS
-    while at < end:
-        statements = crash(tmp_path, empty_store, at, after_commit)
-        if statements < at:
-            break
-        at = statements + 1 if after_commit else at + 1
-    assert not last or at > 200
+@each_transaction
+def test_57_58_60_every_crash_point_of_a_campaign_on_sqlite(sqlite_url: str, when: When, part: int) -> None:
+    assert walk(sqlite_url, make_story(FLOW), when, first=1 + part, step=PARTS) > 70
 
 
-def crash_on_postgres(url: str, at: int, after_commit: bool, walk: Walk) -> int:
-    clock = VirtualClock()
-    store = _FrozenTimeStore(open_url(url))
-    statements = run_virtual(scenario(store, clock, at, after_commit, walk), clock)
-    empty(url)
-    return statements
+def test_57_58_60_crash_points_of_a_campaign_for_200_people_on_sqlite(sqlite_url: str) -> None:
+    """Some points of many turns in one transaction; the soak has all of them."""
+    assert walk(sqlite_url, make_story(DIRECT), *TRANSACTIONS, first=2, step=2) > 50
 
 
-@pytest.mark.parametrize(("walk", "stride"), [(FLOW, 43), (DIRECT, 29)], ids=["flow", "direct"])
-def test_57_58_60_crash_points_of_a_campaign_on_postgres(postgres_url: str, walk: Walk, stride: int) -> None:
-    """The same statements; each point takes a while here, so some of them, before and after in turn."""
-    at = 5
-    while crash_on_postgres(postgres_url, at, at % 2 == 0, walk) >= at:
-        at += stride
-
-
-def test_57_58_60_crash_points_of_a_campaign_for_200_people(tmp_path: Path, empty_store: Path) -> None:
-    """Some points of many turns in one transaction, before and after in turn; the soak has all of them."""
-    at = 3
-    while crash(tmp_path, empty_store, at, at % 2 == 0, DIRECT) >= at:
-        at += 5
-    assert at > 250
+@pytest.mark.parametrize(("mailing", "step"), [(FLOW, 13), (DIRECT, 7)], ids=["flow", "direct"])
+def test_57_58_60_crash_points_of_a_campaign_on_postgres(postgres_url: str, mailing: Mailing, step: int) -> None:
+    """Each point takes a while here, so some of them."""
+    assert walk(postgres_url, make_story(mailing), *TRANSACTIONS, first=3, step=step) > 50
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_57_58_60_every_crash_point_of_a_campaign_for_200_people(
-    tmp_path: Path, empty_store: Path, after_commit: bool
-) -> None:
-    at = 1
-    while (statements := crash(tmp_path, empty_store, at, after_commit, DIRECT)) >= at:
-        at = statements + 1 if after_commit else at + 1
-    assert at > 250
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_57_58_60_every_crash_point_of_a_campaign_for_200_people_on_postgres(
-    postgres_url: str, after_commit: bool
-) -> None:
-    at = 1
-    while (statements := crash_on_postgres(postgres_url, at, after_commit, DIRECT)) >= at:
-        at = statements + 1 if after_commit else at + 1
+@pytest.mark.timeout(7200)
+@each_mailing
+@each_statement
+def test_57_58_60_every_statement_of_a_campaign(store_url: str, when: When, mailing: Mailing) -> None:
+    assert walk(store_url, make_story(mailing), when) > 50

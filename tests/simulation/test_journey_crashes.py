@@ -10,19 +10,15 @@ from typing import Any
 import pytest
 
 from ostinato import Ostinato
-from ostinato.errors import NotFound, StoreError, StoreUnavailable
+from ostinato.errors import NotFound, StoreUnavailable
 from ostinato.journeys.runtime.submit import StepNotActive
 from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
-from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
-from ostinato.testing.world import _FrozenTimeStore
-from tests.support.faults import Dropped, DroppingStore, FaultyStore
+from tests.support.crash_walks import LEASE, TRANSACTIONS, each_statement, each_transaction, play_until_crash, walk
+from tests.support.faults import DroppingStore, FaultyStore, When
 from tests.support.journey_parts import Work, plugins, text
-from tests.support.postgres import empty
 
-LEASE = 4.0
-PARTS = 4  # of a walk over all crash points, to be walked beside one another
 BOOKING = text(
     """
     a: {type: task, task: {kind: 'work:v1', seconds: 1, resultVar: booked}, next: both}
@@ -93,53 +89,32 @@ async def ended_well(app: Ostinato, id: str, work: Work) -> None:
     assert await app.check(repair=False) == []
 
 
-async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: bool) -> int:
+async def story(dropping: DroppingStore, store: Store, clock: VirtualClock) -> None:
     work = Work()
-    dropping = DroppingStore(store, at, after_commit, leave=frozenset({"renew_lease", "list_nodes", "any_drafts"}))
     first = Ostinato(dropping, clock=clock, lease=LEASE, journey_plugins=plugins(work))
-    try:
-        await first._open(node=True)
-        async with asyncio.timeout(60):
-            await booked(first)
-    except (Dropped, StoreError, TimeoutError):
-        assert dropping.broken
-    if first._engine is not None:
-        await first.engine.kill()
-        await first._close_after_crash()
+    await play_until_crash(first, dropping, booked(first))
     await store.close()
     async with Ostinato(store, clock=clock, lease=LEASE, journey_plugins=plugins(work)) as second:
         async with asyncio.timeout(200):
             id = await booked(second)
         await ended_well(second, id, work)
-    return dropping.statements
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_every_crash_point_of_a_journey_on_sqlite(tmp_path: Any, after_commit: bool, part: int) -> None:
-    at = 1 + part
-    while True:
-        clock = VirtualClock()
-        store = SqliteStore(str(tmp_path / f"{at}.db"), inline=True, durable=False)
-        statements = run_virtual(scenario(store, clock, at, after_commit), clock)
-        if statements < at:
-            break
-        at += PARTS
-    assert at > 60
+@each_transaction
+def test_every_crash_point_of_a_journey_on_sqlite(sqlite_url: str, when: When) -> None:
+    assert walk(sqlite_url, story, when) > 30
 
 
 def test_crash_points_of_a_journey_on_postgres(postgres_url: str) -> None:
-    """The same statements; each point takes a while here, so every ninth, before and after in turn."""
-    at = 5
-    while True:
-        clock = VirtualClock()
-        store = _FrozenTimeStore(open_url(postgres_url))
-        statements = run_virtual(scenario(store, clock, at, at % 2 == 0), clock)
-        empty(postgres_url)
-        if statements < at:
-            break
-        at += 9
-    assert at > 40
+    """Each point takes a while here, so some of them."""
+    assert walk(postgres_url, story, *TRANSACTIONS, first=2, step=4) > 30
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+@each_statement
+def test_every_statement_of_a_journey(store_url: str, when: When) -> None:
+    assert walk(store_url, story, when) > 30
 
 
 @pytest.mark.parametrize("seed", range(60))

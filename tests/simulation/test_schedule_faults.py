@@ -13,17 +13,14 @@ from typing import Any
 import pytest
 
 from ostinato import Ostinato, every
-from ostinato.errors import OstinatoError
 from ostinato.ids import Ids
 from ostinato.schedules.model import OverlapName
 from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
-from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
-from ostinato.testing.world import _FrozenTimeStore
 from tests.simulation.schedule_records import due_by, records_of
-from tests.support.faults import Dropped, DroppingStore, FaultyStore
-from tests.support.postgres import empty
+from tests.support.crash_walks import ALL_THE_TIME, each_statement, each_transaction, play_until_crash, walk
+from tests.support.faults import DroppingStore, FaultyStore, When
 
 LEASE = 8.0
 BEGIN = datetime(2026, 1, 1, tzinfo=UTC)
@@ -50,7 +47,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = [
     ("delete", ("stopping",), {}),
 ]
 # What a node does all the time, and what tests/simulation/test_crash_points.py walks through already.
-QUIET = frozenset(["renew_lease", "list_nodes", "any_drafts", "hold_node"])
+QUIET = ALL_THE_TIME | {"hold_node"}
 PAUSE = 2.3  # between two calls
 
 
@@ -59,28 +56,21 @@ async def ask(app: Ostinato, number: int) -> Any:
     return await getattr(app.schedules, verb)(*args, **options, request_id=f"call-{number}")
 
 
-async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: bool) -> int:
-    """One node serves calls and fires until its connection drops at a statement; another takes over, and the caller
-    asks again for everything, what was acknowledged too."""
-    dropping = DroppingStore(store, at, after_commit, leave=QUIET)
+async def story(dropping: DroppingStore, store: Store, clock: VirtualClock) -> None:
+    """One node serves calls and fires until its connection drops; another takes over, and the caller asks again for
+    everything, what was acknowledged too."""
     first = Ostinato(dropping, clock=clock, lease=LEASE)
     declare(first)
     acknowledged: dict[int, Any] = {}
     begin = asyncio.get_running_loop().time()
-    try:
-        await first._open(node=True)
+
+    async def call() -> None:
         for number in range(len(CALLS)):
             await asyncio.sleep(PAUSE)
-            if dropping.broken:
-                break
             acknowledged[number] = await ask(first, number)
-        else:
-            await asyncio.sleep(15)
-    except (Dropped, OstinatoError):
-        assert dropping.broken
-    if first._engine is not None:
-        await first.engine.kill()
-        await first._close_after_crash()
+        await asyncio.sleep(15)
+
+    await play_until_crash(first, dropping, call())
     await store.close()
     second = Ostinato(store, clock=clock, lease=LEASE)
     declare(second)
@@ -92,7 +82,6 @@ async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: boo
                 assert answer == acknowledged[number], "what was acknowledged was done again"
         await asyncio.sleep(2.5 * LEASE)
         await check(second, clock)
-    return dropping.statements
 
 
 async def check(app: Ostinato, clock: VirtualClock) -> None:
@@ -123,44 +112,22 @@ async def check(app: Ostinato, clock: VirtualClock) -> None:
     assert await app.check(repair=False) == []
 
 
+@each_transaction
+def test_crash_points_of_schedules_on_sqlite(sqlite_url: str, when: When) -> None:
+    assert walk(sqlite_url, story, when, step=2, uncounted=QUIET) > 70
+
+
+@each_transaction
+def test_crash_points_of_schedules_on_postgres(postgres_url: str, when: When) -> None:
+    """Each point takes a while here, so a few."""
+    assert walk(postgres_url, story, when, first=7, step=17, uncounted=QUIET) > 70
+
+
 @pytest.mark.soak
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_every_crash_point_of_schedules_on_sqlite(tmp_path: Path, after_commit: bool) -> None:
-    assert walk(tmp_path, after_commit, 1) > (70 if after_commit else 200)
-
-
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_crash_points_of_schedules_on_sqlite(tmp_path: Path, after_commit: bool) -> None:
-    assert walk(tmp_path, after_commit, 3) > (23 if after_commit else 66)
-
-
-def walk(tmp_path: Path, after_commit: bool, step: int) -> int:
-    """Crash at every `step`-th point. Returns how many those are."""
-    at, walked = 1, 0
-    while True:
-        clock = VirtualClock()
-        store = SqliteStore(str(tmp_path / f"{at}.db"), inline=True, durable=False)
-        statements = run_virtual(scenario(store, clock, at, after_commit), clock)
-        if statements < at:
-            return walked
-        walked += 1
-        at = statements + step  # with a step of one: the next statement, or the first of the next transaction
-
-
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_crash_points_of_schedules_on_postgres(postgres_url: str, after_commit: bool) -> None:
-    """The same statements; each point takes a while here, so a few."""
-
-    at = 7
-    while True:
-        clock = VirtualClock()
-        store = _FrozenTimeStore(open_url(postgres_url))
-        statements = run_virtual(scenario(store, clock, at, after_commit), clock)
-        empty(postgres_url)
-        if statements < at:
-            break
-        at += 47
-    assert at > 7 + 47
+@pytest.mark.timeout(7200)
+@each_statement
+def test_every_statement_of_schedules(store_url: str, when: When) -> None:
+    assert walk(store_url, story, when, uncounted=QUIET) > 70
 
 
 async def ambiguous(path: Path, clock: VirtualClock, seed: int, rate: float) -> tuple[list[Any], Counter[Any], int]:

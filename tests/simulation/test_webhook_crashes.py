@@ -12,13 +12,11 @@ import pytest
 
 from ostinato import Ostinato
 from ostinato.engine.http.egress import Answer, Egress, EgressPolicy
-from ostinato.errors import StoreError
 from ostinato.store.contract import Store
-from ostinato.store.sqlite import SqliteStore
-from ostinato.testing import VirtualClock, run_virtual
-from tests.support.faults import Dropped, DroppingStore
+from ostinato.testing import VirtualClock
+from tests.support.crash_walks import LEASE, each_statement, each_transaction, play_until_crash, walk
+from tests.support.faults import DroppingStore, When
 
-LEASE = 4.0
 ORDER = ["run:created", "run:started", "run:succeeded"]
 
 
@@ -42,23 +40,15 @@ def declare(app: Ostinato) -> None:
         await asyncio.sleep(0.3)
 
 
-async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: bool) -> int:
+async def story(dropping: DroppingStore, store: Store, clock: VirtualClock) -> None:
     receiver = Receiver()
-    dropping = DroppingStore(store, at, after_commit)
     plain = Ostinato(store, clock=clock, lease=LEASE, egress=receiver)
     async with plain.connected():
         hook = await plain.webhooks.create("https://hooks.example/in", ["run:*"])
         runs = [handle.id for handle in await plain.start_many("work", [{}] * 3)]
     first = Ostinato(dropping, clock=clock, lease=LEASE, egress=receiver)
     declare(first)
-    try:
-        await first._open(node=True)
-        await asyncio.sleep(30)
-    except (Dropped, StoreError):
-        assert dropping.broken
-    if first._engine is not None:
-        await first.engine.kill()
-        await first._close_after_crash()
+    await play_until_crash(first, dropping, asyncio.sleep(30))
     await store.close()
     second = Ostinato(store, clock=clock, lease=LEASE, egress=receiver)
     declare(second)
@@ -66,33 +56,20 @@ async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: boo
         await asyncio.sleep(120)
         for run in runs:
             seen = list(dict.fromkeys(name for subject, name, _ in receiver.calls if subject == run))
-            names = [name for name in seen if name in ORDER]
-            assert names == ORDER, f"statement {at}: {seen}"
+            assert [name for name in seen if name in ORDER] == ORDER, seen
         assert {one.status for one in await second.webhooks.deliveries(hook.id, limit=1000)} == {"succeeded"}
         ids = {(subject, name, id) for subject, name, id in receiver.calls}
         assert len({id for *_, id in ids}) == len(ids), "two events under one id"
-    return dropping.statements
+
+
+@each_transaction
+def test_crash_points_of_webhooks_on_sqlite(sqlite_url: str, when: When) -> None:
+    """Two minutes pass at each point, so every other one."""
+    assert walk(sqlite_url, story, when, step=2) > 30
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_every_crash_point(tmp_path: Any, after_commit: bool) -> None:
-    walk(tmp_path, after_commit, 1)
-
-
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_crash_points(tmp_path: Any, after_commit: bool) -> None:
-    walk(tmp_path, after_commit, 3)
-
-
-def walk(tmp_path: Any, after_commit: bool, step: int) -> None:
-    """Crash at every `step`-th point of the first sixty, where webhooks are made, and at fewer of the rest."""
-    at = 1
-    while True:
-        clock = VirtualClock()
-        store = SqliteStore(str(tmp_path / f"{at}.db"), inline=True, durable=False)
-        statements = run_virtual(scenario(store, clock, at, after_commit), clock)
-        if statements < at:
-            break
-        at += step if at < 60 else 6 * step
-    assert at > 100
+@pytest.mark.timeout(7200)
+@each_statement
+def test_every_statement_of_webhooks(store_url: str, when: When) -> None:
+    assert walk(store_url, story, when, uncounted=frozenset()) > 30

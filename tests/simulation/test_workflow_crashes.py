@@ -5,25 +5,26 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Iterator
-from itertools import count
 from typing import Any
 
 import pytest
 
 from ostinato import Ostinato
-from ostinato.errors import StoreError
 from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
-from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
-from ostinato.testing.world import _FrozenTimeStore
-from tests.support.faults import Dropped, DroppingStore, FaultyStore
-from tests.support.postgres import empty
+from tests.support.crash_walks import (
+    LEASE,
+    TRANSACTIONS,
+    Story,
+    each_statement,
+    each_transaction,
+    play_until_crash,
+    walk,
+)  # fmt: skip
+from tests.support.faults import DroppingStore, FaultyStore, When
 from tests.support.workflows import Mailbox, Service, mailbox
 
-LEASE = 4.0
-PARTS = 4  # of a walk over all crash points, to be walked beside one another
 MAILS = ["one", "two", "three"]
 
 
@@ -71,69 +72,42 @@ async def ended_well(app: Ostinato, service: Service) -> None:
     assert await app.check(repair=False) == []
 
 
-async def scenario(store: Store, clock: VirtualClock, at: int, after_commit: bool, reconcile: bool) -> int:
-    service = Service()
-    dropping = DroppingStore(store, at, after_commit, leave=frozenset({"renew_lease", "list_nodes", "any_drafts"}))
-    first = Ostinato(dropping, clock=clock, lease=LEASE)
-    declared(first, service, reconcile=reconcile)
-    try:
-        await first._open(node=True)
-        async with asyncio.timeout(60):
-            await everything_consumed(first, service, reconcile=reconcile)
-    except (Dropped, StoreError, TimeoutError):
-        assert dropping.broken
-    if first._engine is not None:
-        await first.engine.kill()
-        await first._close_after_crash()
-    await store.close()
-    second = Ostinato(store, clock=clock, lease=LEASE)
-    declared(second, service, reconcile=reconcile)
-    async with second:
-        await everything_consumed(second, service, reconcile=reconcile)
-        await ended_well(second, service)
-    return dropping.statements
+def make_story(*, reconcile: bool) -> Story:
+    async def story(dropping: DroppingStore, store: Store, clock: VirtualClock) -> None:
+        service = Service()
+        first = Ostinato(dropping, clock=clock, lease=LEASE)
+        declared(first, service, reconcile=reconcile)
+        await play_until_crash(first, dropping, everything_consumed(first, service, reconcile=reconcile))
+        await store.close()
+        second = Ostinato(store, clock=clock, lease=LEASE)
+        declared(second, service, reconcile=reconcile)
+        async with second:
+            await everything_consumed(second, service, reconcile=reconcile)
+            await ended_well(second, service)
+
+    return story
 
 
-@pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("reconcile", [True, False], ids=["reconcile", "person"])
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_every_crash_point_of_a_workflow_on_sqlite(
-    tmp_path: Any, after_commit: bool, reconcile: bool, part: int
-) -> None:
-    at = 1 + part
-    while True:
-        clock = VirtualClock()
-        store = SqliteStore(str(tmp_path / f"{at}.db"), inline=True, durable=False)
-        statements = run_virtual(scenario(store, clock, at, after_commit, reconcile), clock)
-        if statements < at:
-            break
-        at += PARTS
-    assert at > 60
+each_repair = pytest.mark.parametrize("reconcile", [True, False], ids=["reconcile", "person"])
 
 
-def walk_postgres(url: str, points: Iterator[int], after_commit: Callable[[int], bool], *, reconcile: bool) -> int:
-    """Crash at these points until one lies behind the last statement. Returns how many statements there are."""
-    for at in points:
-        clock = VirtualClock()
-        store = _FrozenTimeStore(open_url(url))
-        statements = run_virtual(scenario(store, clock, at, after_commit(at), reconcile), clock)
-        empty(url)
-        if statements < at:
-            return statements
-    raise AssertionError("the points end before the statements")
+@each_repair
+@each_transaction
+def test_every_crash_point_of_a_workflow_on_sqlite(sqlite_url: str, when: When, reconcile: bool) -> None:
+    assert walk(sqlite_url, make_story(reconcile=reconcile), when) > 30
 
 
 def test_crash_points_of_a_workflow_on_postgres(postgres_url: str) -> None:
-    """The same statements; each point takes a while here, so every ninth, before and after in turn."""
-    assert walk_postgres(postgres_url, count(5, 9), lambda at: at % 2 == 0, reconcile=True) > 60
+    """Each point takes a while here, so some of them."""
+    assert walk(postgres_url, make_story(reconcile=True), *TRANSACTIONS, first=2, step=5) > 30
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("reconcile", [True, False], ids=["reconcile", "person"])
-@pytest.mark.parametrize("after_commit", [False, True], ids=["before the statement", "after the commit"])
-def test_every_crash_point_of_a_workflow_on_postgres(postgres_url: str, after_commit: bool, reconcile: bool) -> None:
-    assert walk_postgres(postgres_url, count(1), lambda _: after_commit, reconcile=reconcile) > 60
+@each_repair
+@each_statement
+def test_every_statement_of_a_workflow(store_url: str, when: When, reconcile: bool) -> None:
+    assert walk(store_url, make_story(reconcile=reconcile), when) > 30
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -7,6 +7,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from ostinato.app import Ostinato
@@ -194,15 +195,25 @@ class ForgetfulStore(Store):
         return None
 
 
-class DroppingStore(Store):
-    """Breaks at the n-th statement, those in `leave` apart: before it, or after the whole transaction was committed."""
+When = Literal["before the statement", "before the transaction", "after the commit"]
 
-    def __init__(self, store: Store, at: int, after_commit: bool, leave: frozenset[str] = frozenset()) -> None:
+
+@dataclass(frozen=True)
+class CrashPoint:
+    """Before a statement or a transaction, or after a transaction: the n-th of them, from 1."""
+
+    number: int
+    when: When
+
+
+class DroppingStore(Store):
+    """Breaks for good at a point. Statements in `uncounted` are no points, nor are transactions of these alone."""
+
+    def __init__(self, store: Store, point: CrashPoint, uncounted: frozenset[str] = frozenset()) -> None:
         self._store = store
-        self._leave = leave
-        self._left = at
-        self._after = after_commit
-        self.statements = 0
+        self._uncounted = uncounted
+        self.point = point
+        self.points = 0  # of this kind, that were met
         self.broken = False
         self.url = store.url
 
@@ -215,10 +226,11 @@ class DroppingStore(Store):
     async def run(self, make: Make[T]) -> T:
         if self.broken:
             raise Dropped
-        hit = False
+        when = self.point.when
+        begun = False
 
         def counted(tries: int) -> Operation[T]:
-            nonlocal hit
+            nonlocal begun
             operation = make(tries)
             rows: Rows | None = None
             while True:
@@ -226,21 +238,22 @@ class DroppingStore(Store):
                     statement: Statement = next(operation) if rows is None else operation.send(rows)
                 except StopIteration as done:
                     return done.value  # type: ignore[no-any-return]
-                counts = statement.name not in self._leave
-                self.statements += counts
-                self._left -= counts
-                if self._left == 0 and counts:
-                    hit = True
-                    if not self._after:
-                        self.broken = True
-                        raise Dropped
+                if statement.name not in self._uncounted:
+                    if when == "before the statement" or (when == "before the transaction" and not begun):
+                        self._pass_point()
+                    begun = True
                 rows = yield statement
 
         result = await self._store.run(counted)
-        if hit:
+        if begun and when == "after the commit":
+            self._pass_point()
+        return result
+
+    def _pass_point(self) -> None:
+        self.points += 1
+        if self.points == self.point.number:
             self.broken = True
             raise Dropped
-        return result
 
     async def read(self, make: Make[T]) -> T:
         if self.broken:
