@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents, TurnHandle
-    from ostinato.flows.campaign_run import SegmentContext
-    from ostinato.flows.campaigns import (
+    from ostinato.flows.campaigns.api import (
         CampaignHandle,
         CampaignInfo,
         Campaigns,
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
         Preview,
         RecipientInfo,
     )
+    from ostinato.flows.campaigns.run import SegmentContext
     from ostinato.flows.context import FlowContext, Proxy, Resolution
     from ostinato.flows.definition import Agent
     from ostinato.flows.errors import (
@@ -65,8 +65,8 @@ if TYPE_CHECKING:
 
 _OFFERED = {
     "api": "Agents TurnHandle",
-    "campaign_run": "SegmentContext",
-    "campaigns": "CampaignHandle CampaignInfo Campaigns Explanation Preview RecipientInfo",
+    "campaigns.run": "SegmentContext",
+    "campaigns.api": "CampaignHandle CampaignInfo Campaigns Explanation Preview RecipientInfo",
     "context": "FlowContext Proxy Resolution",
     "definition": "Agent",
     "errors": "AgentError AnswerTimedOut AudienceTooLarge Denied ModelFailed ModelRefused NotSent SegmentFailed",

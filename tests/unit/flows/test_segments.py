@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ostinato import OstinatoError
-from ostinato.flows.campaign_model import CampaignOptions, Rate, aggregate, next_clock, read_options
+from ostinato.flows.campaigns.model import CampaignOptions, Rate, aggregate, next_clock, read_options
 from ostinato.flows.consent import wanted_consent
 from ostinato.flows.model import UserRecord
 from ostinato.flows.segments import MOST_DEPTH, check_segment, matches, parse_query

@@ -37,7 +37,7 @@ from ostinato.faces.http.shapes.agent_campaigns import (
     Unsuppress,
 )
 from ostinato.faces.http.shapes.common import NO_NUL, NoFields
-from ostinato.flows.campaigns import CampaignHandle, CampaignInfo, Campaigns, RecipientInfo
+from ostinato.flows.campaigns.api import CampaignHandle, CampaignInfo, Campaigns, RecipientInfo
 
 router = Router(tags=["agents"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)

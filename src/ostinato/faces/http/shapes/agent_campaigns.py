@@ -17,8 +17,8 @@ from ostinato.faces.http.shapes.common import (
     Text,
     naming_the_field,
 )
-from ostinato.flows.campaign_model import read_option
-from ostinato.flows.campaigns import CampaignInfo, Explanation, Preview, RecipientInfo
+from ostinato.flows.campaigns.api import CampaignInfo, Explanation, Preview, RecipientInfo
+from ostinato.flows.campaigns.model import read_option
 from ostinato.flows.segments import MOST_DAYS, MOST_QUERY, MOST_USERS, check_segment
 
 CampaignStatus = Literal["resolving", "sending", "paused", "stopping", "stopped", "done"]

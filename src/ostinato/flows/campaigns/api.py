@@ -14,8 +14,8 @@ from ostinato.engine.context import to_json
 from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
-from ostinato.flows import campaign_sends as sends
-from ostinato.flows.campaign_model import (
+from ostinato.flows.campaigns import sends
+from ostinato.flows.campaigns.model import (
     CAMPAIGN_FUNCTION,
     CONTROL,
     REASONS,
@@ -27,9 +27,9 @@ from ostinato.flows.campaign_model import (
     read_definition,
     with_defaults,
 )
-from ostinato.flows.campaign_run import resolve_names, setting_of
-from ostinato.flows.campaign_sends import PAGE, definition_of
-from ostinato.flows.campaign_store import campaign_statement, read_campaign, read_recipient
+from ostinato.flows.campaigns.run import resolve_names, setting_of
+from ostinato.flows.campaigns.sends import PAGE, definition_of
+from ostinato.flows.campaigns.store import campaign_statement, read_campaign, read_recipient
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.errors import AudienceTooLarge
 from ostinato.flows.model import UserRecord

@@ -16,7 +16,7 @@ import orjson
 from ostinato.engine.rows import audit
 from ostinato.engine.runs import start
 from ostinato.errors import Conflict, NotFound
-from ostinato.flows.campaign_model import (
+from ostinato.flows.campaigns.model import (
     HOLDOUT,
     KEY,
     OVER,
@@ -30,7 +30,7 @@ from ostinato.flows.campaign_model import (
     next_clock,
     read_definition,
 )
-from ostinato.flows.campaign_store import (
+from ostinato.flows.campaigns.store import (
     RECIPIENT_COLUMNS,
     campaign_row,
     campaign_statement,

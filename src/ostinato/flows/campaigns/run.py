@@ -1,7 +1,7 @@
 """The durable function `agent-campaign`: resolve the audience, send until every recipient's turn is over, and return
 the outcome.
 
-The function itself has no state. The state of a campaign is in its rows, which `campaign_sends` changes. So a recovered
+The function itself has no state. The state of a campaign is in its rows, which `sends` changes. So a recovered
 run continues from those rows, and two runs of one occurrence work on the same campaign.
 """
 
@@ -20,10 +20,17 @@ from ostinato.engine.executor import Fatal
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError, check_text, short_repr
-from ostinato.flows import campaign_sends as sends
-from ostinato.flows.campaign_model import CONTROL, CampaignRecord, Definition, read_definition, read_rate, with_defaults
-from ostinato.flows.campaign_sends import PAGE, Progress, Setting, definition_of
-from ostinato.flows.campaign_store import campaign_statement, read_campaign
+from ostinato.flows.campaigns import sends
+from ostinato.flows.campaigns.model import (
+    CONTROL,
+    CampaignRecord,
+    Definition,
+    read_definition,
+    read_rate,
+    with_defaults,
+)
+from ostinato.flows.campaigns.sends import PAGE, Progress, Setting, definition_of
+from ostinato.flows.campaigns.store import campaign_statement, read_campaign
 from ostinato.flows.content import check_flow
 from ostinato.flows.definition import Agent, check_arguments
 from ostinato.flows.direct_turns import DirectTurns

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import resources
 
-from ostinato.flows.campaign_model import CampaignRecord, RecipientRecord
+from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
 from ostinato.flows.store import TABLES as AGENT_TABLES
 from ostinato.store.columns import reader, table, writer
 from ostinato.store.sql import Statements
@@ -28,6 +28,6 @@ read_recipient = reader(RecipientRecord, RECIPIENT_COLUMNS)
 recipient_row = writer(RECIPIENT_COLUMNS)
 
 campaign_statement = Statements(
-    resources.files("ostinato.flows").joinpath("campaign_statements.sql").read_text(encoding="utf-8"),
+    resources.files("ostinato.flows.campaigns").joinpath("statements.sql").read_text(encoding="utf-8"),
     {**AGENT_TABLES, **TABLES},
 )

@@ -1,0 +1,1 @@
+"""Campaigns: one turn of an agent for each user of a segment."""
