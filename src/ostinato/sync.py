@@ -13,7 +13,8 @@ from ostinato.app import Ostinato, RunHandle
 from ostinato.blocking import BlockingCalls, LoopThread
 from ostinato.errors import missing_attribute
 from ostinato.flows.api import Agents, TurnHandle
-from ostinato.flows.campaigns import CampaignHandle, CampaignInfo, Campaigns
+from ostinato.flows.campaigns.api import CampaignHandle, Campaigns
+from ostinato.flows.campaigns.views import CampaignInfo
 from ostinato.flows.model import TurnInput, TurnOutcome
 from ostinato.flows.transports import InboundMessage
 from ostinato.functions.api import FunctionHandle, Functions

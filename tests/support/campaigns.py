@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ostinato.flows import Agent
-from ostinato.flows.campaigns import CampaignInfo, Campaigns
+from ostinato.flows.campaigns.api import Campaigns
+from ostinato.flows.campaigns.views import CampaignInfo
 from ostinato.model import Event
 from ostinato.testing import World
 from tests.support.agents import Outbox, make_buddy

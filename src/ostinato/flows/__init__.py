@@ -14,15 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents, TurnHandle
-    from ostinato.flows.campaign_run import SegmentContext
-    from ostinato.flows.campaigns import (
-        CampaignHandle,
-        CampaignInfo,
-        Campaigns,
-        Explanation,
-        Preview,
-        RecipientInfo,
-    )
+    from ostinato.flows.campaigns.api import CampaignHandle, Campaigns
+    from ostinato.flows.campaigns.explain import Explanation
+    from ostinato.flows.campaigns.preview import Preview
+    from ostinato.flows.campaigns.resolver import SegmentContext
+    from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo
     from ostinato.flows.context import FlowContext, Proxy, Resolution
     from ostinato.flows.definition import Agent
     from ostinato.flows.errors import (
@@ -65,8 +61,11 @@ if TYPE_CHECKING:
 
 _OFFERED = {
     "api": "Agents TurnHandle",
-    "campaign_run": "SegmentContext",
-    "campaigns": "CampaignHandle CampaignInfo Campaigns Explanation Preview RecipientInfo",
+    "campaigns.api": "CampaignHandle Campaigns",
+    "campaigns.explain": "Explanation",
+    "campaigns.preview": "Preview",
+    "campaigns.resolver": "SegmentContext",
+    "campaigns.views": "CampaignInfo RecipientInfo",
     "context": "FlowContext Proxy Resolution",
     "definition": "Agent",
     "errors": "AgentError AnswerTimedOut AudienceTooLarge Denied ModelFailed ModelRefused NotSent SegmentFailed",

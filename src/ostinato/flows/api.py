@@ -65,7 +65,7 @@ from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND
 
 if TYPE_CHECKING:
-    from ostinato.flows.campaigns import Campaigns
+    from ostinato.flows.campaigns.api import Campaigns
 
 T = TypeVar("T")
 CONSENTS = ("unknown", "opted_in", "opted_out")
@@ -294,7 +294,7 @@ class Agents:
 
     def campaigns(self, agent: str) -> Campaigns:
         """Return the API for the campaigns of an agent. A campaign sends messages to many of the agent's users."""
-        from ostinato.flows.campaigns import Campaigns
+        from ostinato.flows.campaigns.api import Campaigns
 
         check_text(agent, "the agent's name")
         return Campaigns(self, agent)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ostinato.engine.rows import audit
-from ostinato.flows.campaign_model import START_WORDS, STOP_WORDS
+from ostinato.flows.campaigns.agent_settings import START_WORDS, STOP_WORDS
 from ostinato.flows.model import CHANGE, TurnInput
 from ostinato.flows.store import read_user, statement, user_row
 from ostinato.flows.turns import Accepted, Place, Profile, accept_turn

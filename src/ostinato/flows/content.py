@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ostinato.errors import InputError, NotFound, did_you_mean, is_text, short_repr
-from ostinato.flows.campaign_model import CampaignOptions, check_cap
+from ostinato.flows.campaigns.agent_settings import check_cap
+from ostinato.flows.campaigns.options import CampaignOptions
 from ostinato.flows.definition import Agent, check_arguments
 from ostinato.flows.errors import DefinitionError, VariantInputError
 from ostinato.flows.model import CLASSIC

@@ -13,7 +13,8 @@ import orjson
 from ostinato.engine.context import to_json
 from ostinato.errors import InputError, NotFound, OstinatoError, check_text, did_you_mean, refuse_nul, short_repr
 from ostinato.flows.calling import call
-from ostinato.flows.campaign_model import check_cap, check_defaults, read_options, with_defaults
+from ostinato.flows.campaigns.agent_settings import check_cap, check_defaults, with_defaults
+from ostinato.flows.campaigns.options import read_options
 from ostinato.flows.model import CLASSIC, DAY
 from ostinato.flows.models import Model
 from ostinato.flows.routers import Detector, SchemaFlow, startable

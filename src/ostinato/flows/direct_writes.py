@@ -19,8 +19,8 @@ from ostinato.engine.direct_claim import NewRun
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import event_row
 from ostinato.engine.runs import End, created, end
-from ostinato.flows.campaign_model import KEY
-from ostinato.flows.campaign_store import campaign_statement
+from ostinato.flows.campaigns.model import KEY
+from ostinato.flows.campaigns.store import campaign_statement
 from ostinato.flows.model import MAIL, OPTED_OUT, Outcome, SessionRecord, TurnRecord, UserRecord
 from ostinato.flows.responses import (
     CAMPAIGN_STOPPED,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds
-from ostinato.flows.campaign_sends import end_lost_campaign
-from ostinato.flows.campaign_store import campaign_statement
+from ostinato.flows.campaigns.changes import end_lost_campaign
+from ostinato.flows.campaigns.store import campaign_statement
 from ostinato.flows.store import read_session, statement
 from ostinato.flows.turns import Place, end_session, why_lost
 from ostinato.store.contract import Operation, Rows

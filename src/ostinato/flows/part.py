@@ -14,9 +14,9 @@ from ostinato.engine.node import Engine
 from ostinato.engine.ways import Host, Loop, Part, Runtime
 from ostinato.errors import OstinatoError, short_repr
 from ostinato.flows.api import Agents, Around
-from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
-from ostinato.flows.campaign_run import Surroundings, campaign_function
-from ostinato.flows.campaign_sends import end_lost_campaign
+from ostinato.flows.campaigns.changes import end_lost_campaign
+from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
+from ostinato.flows.campaigns.run import Surroundings, campaign_function
 from ostinato.flows.definition import Agent, AgentCodes
 from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.lost import lost_campaigns, lost_reason, lost_turns, scan

@@ -10,8 +10,8 @@ from typing import Any
 import orjson
 
 from ostinato.engine.idempotency import once
-from ostinato.flows.campaign_model import KEY
-from ostinato.flows.campaign_store import campaign_statement
+from ostinato.flows.campaigns.model import KEY
+from ostinato.flows.campaigns.store import campaign_statement
 from ostinato.flows.model import (
     OPTED_OUT,
     Delivery,

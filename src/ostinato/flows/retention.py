@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ostinato.flows.campaign_store import campaign_statement
+from ostinato.flows.campaigns.store import campaign_statement
 from ostinato.flows.store import statement
 from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros

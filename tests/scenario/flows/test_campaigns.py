@@ -11,7 +11,7 @@ import pytest
 
 from ostinato import Conflict, NotFound, OstinatoError, RunFailed
 from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta, ScriptedModel, SkipLLM
-from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
+from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
 from ostinato.flows.errors import AudienceTooLarge, SegmentFailed
 from ostinato.testing import World
 from ostinato.when.instants import from_datetime

@@ -11,7 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ostinato import OstinatoError
-from ostinato.flows.campaign_model import CampaignOptions, Rate, aggregate, next_clock, read_options
+from ostinato.flows.campaigns.local_time import next_clock
+from ostinato.flows.campaigns.options import CampaignOptions, read_options
+from ostinato.flows.campaigns.outcomes import aggregate
+from ostinato.flows.campaigns.rate import Rate
 from ostinato.flows.consent import wanted_consent
 from ostinato.flows.model import UserRecord
 from ostinato.flows.segments import MOST_DEPTH, check_segment, matches, parse_query

@@ -37,7 +37,8 @@ from ostinato.faces.http.shapes.agent_campaigns import (
     Unsuppress,
 )
 from ostinato.faces.http.shapes.common import NO_NUL, NoFields
-from ostinato.flows.campaigns import CampaignHandle, CampaignInfo, Campaigns, RecipientInfo
+from ostinato.flows.campaigns.api import CampaignHandle, Campaigns
+from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo
 
 router = Router(tags=["agents"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)

@@ -13,7 +13,7 @@ from ostinato.engine.log import log
 from ostinato.engine.rows import whole_run
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, naming_keywords, short_repr
-from ostinato.flows.campaign_model import read_options
+from ostinato.flows.campaigns.options import read_options
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.definition import Agent
 from ostinato.flows.schedules import operations

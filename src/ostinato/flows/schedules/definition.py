@@ -13,7 +13,7 @@ import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, SpecError, check_text, did_you_mean, refuse_nul, short_repr
-from ostinato.flows.campaign_model import read_options
+from ostinato.flows.campaigns.options import read_options
 from ostinato.flows.model import MOST_METADATA, ON_ACTIVE_FLOW
 from ostinato.flows.segments import check_segment
 from ostinato.model import MOST

@@ -10,7 +10,7 @@ from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.outages import read_patiently
 from ostinato.engine.ways import Host
 from ostinato.errors import OstinatoError
-from ostinato.flows.campaign_model import CAMPAIGN_FUNCTION
+from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
 from ostinato.flows.model import SessionStatus, TurnInput
 from ostinato.flows.runner import PlaceOf, find_place, wait_for_outcome
 from ostinato.flows.schedules.rows import find_refusal

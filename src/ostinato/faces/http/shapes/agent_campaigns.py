@@ -17,8 +17,10 @@ from ostinato.faces.http.shapes.common import (
     Text,
     naming_the_field,
 )
-from ostinato.flows.campaign_model import read_option
-from ostinato.flows.campaigns import CampaignInfo, Explanation, Preview, RecipientInfo
+from ostinato.flows.campaigns.explain import Explanation
+from ostinato.flows.campaigns.options import read_option
+from ostinato.flows.campaigns.preview import Preview
+from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo
 from ostinato.flows.segments import MOST_DAYS, MOST_QUERY, MOST_USERS, check_segment
 
 CampaignStatus = Literal["resolving", "sending", "paused", "stopping", "stopped", "done"]

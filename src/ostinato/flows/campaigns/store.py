@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from importlib import resources
 
-from ostinato.flows.campaign_model import CampaignRecord, RecipientRecord
+from ostinato.errors import NotFound
+from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
 from ostinato.flows.store import TABLES as AGENT_TABLES
 from ostinato.store.columns import reader, table, writer
+from ostinato.store.contract import Operation
 from ostinato.store.sql import Statements
 
 TABLES = {
@@ -28,6 +30,14 @@ read_recipient = reader(RecipientRecord, RECIPIENT_COLUMNS)
 recipient_row = writer(RECIPIENT_COLUMNS)
 
 campaign_statement = Statements(
-    resources.files("ostinato.flows").joinpath("campaign_statements.sql").read_text(encoding="utf-8"),
+    resources.files("ostinato.flows.campaigns").joinpath("statements.sql").read_text(encoding="utf-8"),
     {**AGENT_TABLES, **TABLES},
 )
+
+
+def lock_campaign(campaign_id: str) -> Operation[CampaignRecord]:
+    """Lock a campaign until the transaction ends, and return it. Raises `NotFound` if there is no such campaign."""
+    rows = yield campaign_statement("lock_campaign", id=campaign_id)
+    if not rows:
+        raise NotFound(f"there is no campaign {campaign_id!r}")
+    return read_campaign(rows[0])

@@ -1,17 +1,16 @@
 """The durable function `agent-campaign`: resolve the audience, send until every recipient's turn is over, and return
 the outcome.
 
-The function itself has no state. The state of a campaign is in its rows, which `campaign_sends` changes. So a recovered
-run continues from those rows, and two runs of one occurrence work on the same campaign.
+The function itself has no state. The state of a campaign is in its rows, which `audience`, `sends` and `changes` write.
+So a recovered run continues from those rows, and two runs of one occurrence work on the same campaign.
 """
 
 from __future__ import annotations
 
 import asyncio
-import inspect
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -19,13 +18,18 @@ import orjson
 from ostinato.engine.executor import Fatal
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
-from ostinato.errors import NotFound, OstinatoError, check_text, short_repr
-from ostinato.flows import campaign_sends as sends
-from ostinato.flows.campaign_model import CONTROL, CampaignRecord, Definition, read_definition, read_rate, with_defaults
-from ostinato.flows.campaign_sends import PAGE, Progress, Setting, definition_of
-from ostinato.flows.campaign_store import campaign_statement, read_campaign
+from ostinato.errors import NotFound, OstinatoError
+from ostinato.flows.campaigns import audience, changes, sends
+from ostinato.flows.campaigns.agent_settings import Setting, setting_of, with_defaults
+from ostinato.flows.campaigns.audience import PAGE
+from ostinato.flows.campaigns.definition import Definition, definition_of, read_definition
+from ostinato.flows.campaigns.model import CONTROL, CampaignRecord
+from ostinato.flows.campaigns.outcomes import outcome_json
+from ostinato.flows.campaigns.resolver import resolve_names
+from ostinato.flows.campaigns.sends import Progress
+from ostinato.flows.campaigns.store import campaign_statement, read_campaign
 from ostinato.flows.content import check_flow
-from ostinato.flows.definition import Agent, check_arguments
+from ostinato.flows.definition import Agent
 from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.errors import SegmentFailed
 from ostinato.flows.model import CLASSIC
@@ -46,16 +50,6 @@ _LONGEST_PAUSE = 15  # seconds between two checks for turns that take long
 _LONGEST_WAIT = timedelta(hours=1)
 _AUDIENCE_LOOKS = 600  # of a run that waits for another to store the audience, one a second
 _SHIFTS = 50  # steps after which the function continues with an empty history
-_RESOLVER = 300.0  # seconds
-
-
-@dataclass(frozen=True, slots=True)
-class SegmentContext:
-    """The first argument of a resolver, the function that returns the users of a segment."""
-
-    agent: str
-    namespace: str
-    now: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,53 +81,6 @@ class Surroundings:
         rows = await self.host.store.read(look)
         declared: Mapping[str, Any] | None = orjson.loads(rows[0][0]) if rows else None
         return declared
-
-
-def setting_of(declared: Mapping[str, Any]) -> Setting:
-    rate = (declared.get("campaigns") or {}).get("rate")
-    return Setting(declared["zone"], None if rate is None else read_rate(rate, "rate"))
-
-
-async def resolve_names(agent: Agent | None, definition: Definition, namespace: str, now: Micros) -> AsyncIterator[str]:
-    """Yield the external ids that the segment's resolver returns. Raises OstinatoError if this process has no such
-    resolver or a value is not an external id, or `SegmentFailed` if the resolver raises an error or takes too long."""
-    segment = definition.segment
-    resolver = None if agent is None else agent.segments.get(segment.resolver or "")
-    if resolver is None:
-        raise OstinatoError(f"agent {definition.agent!r} has no segment {segment.resolver!r} in this process")
-    arguments = check_arguments(resolver.arguments, segment.params, f"segment {segment.resolver!r}")
-    context = SegmentContext(definition.agent, namespace, to_datetime(now))
-    place = f"segment {segment.resolver!r}"
-    try:
-        async with asyncio.timeout(_RESOLVER):
-            async for name in _call_resolver(resolver.function, context, arguments, place):
-                check_text(name, f"{place}: an external id")
-                yield name
-    except TimeoutError:
-        raise SegmentFailed(f"{place} took more than {_RESOLVER:g} s") from None
-
-
-async def _call_resolver(
-    function: Callable[..., Any], context: SegmentContext, arguments: Mapping[str, Any], place: str
-) -> AsyncIterator[Any]:
-    """Yield what a resolver returns or yields. Raises `SegmentFailed` for any error that the resolver raises, and if
-    it does not return a list."""
-    try:
-        if inspect.isasyncgenfunction(function):
-            async for name in function(context, **arguments):
-                yield name
-            return
-        if inspect.iscoroutinefunction(function):
-            names = await function(context, **arguments)
-        else:
-            names = await asyncio.to_thread(function, context, **arguments)
-        if isinstance(names, Iterable) and not isinstance(names, str):
-            for name in names:
-                yield name
-            return
-    except Exception as problem:
-        raise SegmentFailed(f"{place} raised {type(problem).__name__}: {problem}") from problem
-    raise SegmentFailed(f"{place} returned {short_repr(names)}, which is not a list of external ids")
 
 
 class CampaignRun:
@@ -177,7 +124,7 @@ class CampaignRun:
         options = with_defaults(self.inputs.get("options"), declared.get("campaigns") or {})
         definition = read_definition({**self.inputs, "options": options})
         await self._check_flows(definition, declared)
-        campaign = await self._write(lambda place: sends.begin_campaign(place, self.ctx.run_id, definition))
+        campaign = await self._write(lambda place: changes.begin_campaign(place, self.ctx.run_id, definition))
         return {"id": campaign.id, "status": campaign.status}
 
     async def _check_flows(self, definition: Definition, declared: Mapping[str, Any]) -> None:
@@ -206,18 +153,18 @@ class CampaignRun:
 
         The earlier attempt may still be in progress, on a node that was paused for longer than its lease. So each
         attempt has an id, and every transaction checks that no later attempt has begun."""
-        resolution = await self._write(lambda place: sends.begin_resolution(place, self.id))
+        resolution = await self._write(lambda place: audience.begin_resolution(place, self.id))
         await self._drop(resolution)
         try:
             stored = await self._freeze(resolution)
         except OstinatoError as problem:
             kind = "" if isinstance(problem, SegmentFailed) else f"{type(problem).__name__}: "
             reason = f"segment_failed: {kind}{problem}"[:300]
-            await self._write(lambda place: sends.refuse_campaign(place, self.id, resolution, reason))
+            await self._write(lambda place: audience.refuse_campaign(place, self.id, resolution, reason))
             await self._drop(resolution)
         else:
             if stored:
-                campaign = await self._write(lambda place: sends.end_resolution(place, self.id, resolution))
+                campaign = await self._write(lambda place: audience.end_resolution(place, self.id, resolution))
                 if campaign.over:
                     await self._drop(resolution)
         return await self._wait_for_audience()
@@ -235,7 +182,7 @@ class CampaignRun:
 
     async def _drop(self, resolution: str) -> None:
         """Delete the recipients of a campaign whose audience is not completely stored."""
-        while await self._write(lambda place: sends.drop_page(place, self.id, resolution)):
+        while await self._write(lambda place: audience.drop_page(place, self.id, resolution)):
             pass
 
     async def _freeze(self, resolution: str) -> bool:
@@ -250,7 +197,7 @@ class CampaignRun:
             after: str | None = ""
             while after is not None and count <= most:
                 page = await self._write(
-                    lambda place, after=after: sends.freeze_page(  # type: ignore[misc]
+                    lambda place, after=after: audience.freeze_page(  # type: ignore[misc]
                         place, self.id, resolution, setting, after
                     )
                 )
@@ -261,7 +208,7 @@ class CampaignRun:
             return True
         async for names in _chunks(self._names(definition, campaign)):
             stored = await self._write(
-                lambda place, names=names: sends.freeze_named(  # type: ignore[misc]
+                lambda place, names=names: audience.freeze_named(  # type: ignore[misc]
                     place, self.id, resolution, setting, names
                 )
             )
@@ -377,7 +324,7 @@ class CampaignRun:
     # Ending
 
     async def _end(self) -> dict[str, Any]:
-        campaign: CampaignRecord = await self._write(lambda place: sends.end_campaign(place, self.id))
+        campaign: CampaignRecord = await self._write(lambda place: changes.end_campaign(place, self.id))
         return outcome_json(campaign)
 
     async def _cancel(self) -> None:
@@ -385,10 +332,10 @@ class CampaignRun:
         ends."""
 
         async def stop() -> None:
-            await self._write(lambda place: sends.stop_for_cancel(place, self.id))
+            await self._write(lambda place: changes.stop_for_cancel(place, self.id))
 
         async def abandon() -> dict[str, Any]:
-            campaign: CampaignRecord = await self._write(lambda place: sends.abandon_campaign(place, self.id))
+            campaign: CampaignRecord = await self._write(lambda place: changes.abandon_campaign(place, self.id))
             return outcome_json(campaign)
 
         await self.ctx.step(step(stop, name="stop"))
@@ -405,19 +352,6 @@ async def _chunks(names: AsyncIterator[str]) -> AsyncIterator[list[str]]:
             chunk = {}
     if chunk:
         yield list(chunk)
-
-
-def outcome_json(campaign: CampaignRecord) -> dict[str, Any]:
-    """Return the outcome of a campaign as the dict that its run returns."""
-    counts = orjson.loads(campaign.counts)
-    return {
-        "outcome": campaign.outcome,
-        "reason": campaign.reason,
-        "partial": campaign.outcome == "success" and bool(counts.get("failed")),
-        "campaign": campaign.id,
-        "recipients": campaign.total,
-        "counts": counts,
-    }
 
 
 def campaign_function(surroundings: Callable[[], Surroundings]) -> Callable[..., Any]:

@@ -3,44 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.engine.idempotency import digest, run_once
-from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
-from ostinato.flows import campaign_sends as sends
-from ostinato.flows.campaign_model import (
-    CAMPAIGN_FUNCTION,
-    CONTROL,
-    REASONS,
-    STATUSES,
-    UNKNOWN,
-    CampaignRecord,
-    Definition,
-    RecipientRecord,
-    read_definition,
-    with_defaults,
-)
-from ostinato.flows.campaign_run import resolve_names, setting_of
-from ostinato.flows.campaign_sends import PAGE, definition_of
-from ostinato.flows.campaign_store import campaign_statement, read_campaign, read_recipient
+from ostinato.flows.campaigns.agent_settings import setting_of, with_defaults
+from ostinato.flows.campaigns.audience import read_audience
+from ostinato.flows.campaigns.changes import begin_campaign, change_campaign
+from ostinato.flows.campaigns.definition import Definition, read_definition
+from ostinato.flows.campaigns.explain import Explanation, explain
+from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION, CONTROL, STATUSES, CampaignRecord
+from ostinato.flows.campaigns.preview import Preview, preview_campaign
+from ostinato.flows.campaigns.store import campaign_statement, read_campaign, read_recipient
+from ostinato.flows.campaigns.suppressions import check_names, suppress, unsuppress
+from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo, campaign_info, recipient_info
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.errors import AudienceTooLarge
-from ostinato.flows.model import UserRecord
-from ostinato.flows.segments import check_segment, matches
-from ostinato.flows.store import read_user, statement
-from ostinato.flows.turns import Place, read_tags
+from ostinato.flows.turns import Place
 from ostinato.functions.model import Message
 from ostinato.functions.operations import Sending, send, start_with_messages
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
 from ostinato.when.durations import Length
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.when.instants import Micros
 
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents
@@ -48,85 +37,6 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 OUTCOMES = ("success", "skipped", "failed", "canceled_hitl")
 _LAST = "\x7f"  # after every id
-_SAMPLE = 10
-_MOST_NAMED = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class CampaignInfo:
-    """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. If the campaign
-    was paused or stopped, `reason` says why. `counts` maps each outcome to the number of recipients with it; recipients
-    without an outcome are counted as `pending` or `started`. `partial` is true if some recipients succeeded and some
-    failed. `reasons` maps each reason to the number of recipients with it. `variants` maps each variant to the number
-    of recipients with it."""
-
-    id: str
-    agent: str
-    campaign_id: str | None
-    schedule_id: str | None
-    scheduled_for: datetime | None
-    segment: Mapping[str, Any]
-    flow: str | None
-    status: str
-    outcome: str | None
-    reason: str | None
-    partial: bool
-    recipients: int
-    counts: Mapping[str, int]
-    reasons: Mapping[str, int]
-    variants: Mapping[str, int]
-    as_of: datetime
-    created: datetime
-    resolved: datetime | None
-    finished: datetime | None
-    actor: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RecipientInfo:
-    """A recipient of a campaign. While the recipient is pending, `reason` says why they wait, and `due` says until
-    when."""
-
-    user: str
-    status: str
-    outcome: str | None
-    reason: str | None
-    variant: str | None
-    due: datetime
-    turn_id: str | None
-    session_id: str | None
-    started: datetime | None
-    finished: datetime | None
-    delivered: int
-
-
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """Which users a campaign would reach now. `recipients` is the size of the segment. `reachable` is how many of those
-    users would get a message. `skipped` maps each reason to the number of users who would get none. `sample` has the
-    external ids of some users who would get a message. `refused` is true if the audience exceeds `max_recipients`."""
-
-    recipients: int
-    reachable: int
-    skipped: Mapping[str, int]
-    variants: Mapping[str, int]
-    sample: tuple[str, ...]
-    as_of: datetime
-    refused: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """Why a campaign sent a message to a user or sent none, in words. `messaged` is "unknown" if it is not known
-    whether the message was delivered. `due` is when the turn of a pending recipient may begin."""
-
-    user: str
-    campaign: str
-    messaged: bool | Literal["unknown"]
-    outcome: str | None
-    reason: str | None
-    words: str
-    due: datetime | None = None
 
 
 class CampaignHandle:
@@ -242,35 +152,8 @@ class Campaigns:
         )
         now, place = self._now(), await self._place()
         setting = setting_of(await self._agents._declaration(self._agent))
-        campaign = CampaignRecord(
-            "preview", place.namespace, place.agent, "", campaign_id, None, None, "{}", as_of=now, created=now
-        )
-        skipped: Counter[str] = Counter()
-        variants: Counter[str] = Counter()
-        sample: list[str] = []
-        total = 0
-        settings = definition.options
-        async for page in self._audience(definition, now):
-            if not page:
-                continue
-            total += len(page)
-
-            def look(_: int, page: Any = page) -> Operation[dict[str, str]]:
-                return (yield from sends.foresee_skips(place, campaign, definition, setting, page))
-
-            reasons = await self._host.store.read(look)
-            for name, _ in page:
-                if name in reasons:
-                    skipped[reasons[name]] += 1
-                    continue
-                variant = settings.assign(campaign.salt, name)
-                if variant is not None:
-                    variants[variant] += 1
-                if len(sample) < _SAMPLE:
-                    sample.append(name)
-        refused = total > settings.max_recipients and not settings.confirmed
-        reachable = total - sum(skipped.values())
-        return Preview(total, reachable, dict(skipped), dict(variants), tuple(sample), to_datetime(now), refused)
+        code = self._agents.codes.get(self._agent)
+        return await preview_campaign(self._host.store, place, code, setting, definition, now)
 
     async def _check(
         self,
@@ -311,50 +194,16 @@ class Campaigns:
         options = definition.options
         if options.confirmed or definition.segment.resolver is not None:
             return
+        now, place = self._now(), await self._place()
+        code = self._agents.codes.get(self._agent)
         count = 0
-        async for page in self._audience(definition, self._now()):
+        async for page in read_audience(self._host.store, place, code, definition, now):
             count += len(page)
             if count > options.max_recipients:
                 raise AudienceTooLarge(
                     f"the segment has more than max_recipients={options.max_recipients:,} users; look at "
                     "preview(…), and confirm it by confirmed=True"
                 )
-
-    async def _audience(
-        self, definition: Definition, now: Micros
-    ) -> AsyncIterator[list[tuple[str, UserRecord | None]]]:
-        """Yield the users of the segment as of `now`, in pages of pairs of external id and user. If the agent has no
-        user with an external id, the user is None."""
-        segment, place = definition.segment, await self._place()
-        if segment.resolver is None and not segment.users:
-            after: str | None = ""
-            while after is not None:
-
-                def read(_: int, after: str = after) -> Operation[tuple[list[UserRecord], str | None]]:
-                    return (yield from sends.read_page(place, segment, now, now, after))
-
-                users, after = await self._host.store.read(read)
-                yield [(user.external_id, user) for user in users]
-            return
-        names = list(segment.users)
-        if segment.resolver is not None:
-            code = self._agents.codes.get(self._agent)
-            names = [name async for name in resolve_names(code, definition, self._namespace, now)]
-        for begin in range(0, len(names), PAGE):
-            chunk = list(dict.fromkeys(names[begin : begin + PAGE]))
-
-            def look(_: int, chunk: list[str] = chunk) -> Operation[list[Any]]:
-                return (
-                    yield campaign_statement(
-                        "users_by_external",
-                        [(name,) for name in chunk],
-                        namespace=self._namespace,
-                        agent=self._agent,
-                    )
-                )
-
-            users_by_name = {user.external_id: user for user in map(read_user, await self._host.store.read(look))}
-            yield [(name, users_by_name.get(name)) for name in chunk]
 
     async def _find(self, key: str) -> CampaignRecord | None:
         """Return the campaign that was started with a key, or None."""
@@ -382,7 +231,7 @@ class Campaigns:
         def begin() -> Operation[dict[str, Any]]:
             started = yield from start_with_messages(replace(run), deadline, [], place.now)
             if started.new:
-                yield from sends.begin_campaign(place, started.id, definition)
+                yield from begin_campaign(place, started.id, definition)
             return {"id": started.id, "new": started.new}
 
         what = f"send campaign {digest(key, definition.given)}"
@@ -417,7 +266,7 @@ class Campaigns:
                 reasons[reason] += number
             if variant:
                 variants[variant] += number
-        return _info(campaign, dict(counts), dict(reasons), dict(variants))
+        return campaign_info(campaign, dict(counts), dict(reasons), dict(variants))
 
     async def list(
         self, *, campaign_id: str = "", status: str = "", before: str | None = None, limit: int = 100
@@ -452,7 +301,9 @@ class Campaigns:
                 if variant:
                     variants[id][variant] += number
             return [
-                _info(campaign, orjson.loads(campaign.counts), dict(reasons[campaign.id]), dict(variants[campaign.id]))
+                campaign_info(
+                    campaign, orjson.loads(campaign.counts), dict(reasons[campaign.id]), dict(variants[campaign.id])
+                )
                 for campaign in page
             ]
 
@@ -473,23 +324,14 @@ class Campaigns:
                 yield campaign_statement("list_recipients", id=id, outcome=outcome, status="", after=after, limit=limit)
             )
 
-        return [_recipient(read_recipient(row)) for row in await self._host.store.read(look)]
+        return [recipient_info(read_recipient(row)) for row in await self._host.store.read(look)]
 
     async def explain(self, id: str, user: str) -> Explanation:
         """Return why a campaign sent a message to a user or sent none. Raises `NotFound` if there is no such
         campaign."""
         campaign = await self._record(id)
         check_text(user, "the user")
-
-        def look(_: int) -> Operation[Explanation]:
-            users = yield statement("agent_user", namespace=self._namespace, agent=self._agent, user=user)
-            rows = yield campaign_statement("recipient", id=id, user=user)
-            if rows:
-                return _explain(campaign, read_recipient(rows[0]), bool(users))
-            words = yield from _why_not_in_segment(campaign, read_user(users[0]) if users else None)
-            return Explanation(user, id, False, None, "not_in_segment", words)
-
-        return await self._host.store.read(look)
+        return await self._host.store.read(lambda _: explain(campaign, user))
 
     # Controlling
 
@@ -512,7 +354,7 @@ class Campaigns:
         place = await self._place()
 
         def work() -> Operation[None]:
-            yield from sends.change_campaign(place, id, change, reason)
+            yield from change_campaign(place, id, change, reason)
             message = Message(id, f"{change}/{place.new_id(place.now)}", CONTROL, "null", place.now, place.actor)
             yield from send([Sending(message, place.namespace)], place.now)  # no effect if the run is over
 
@@ -525,30 +367,17 @@ class Campaigns:
         """Put users on the suppression list, so that no campaign of this agent sends to them. Return how many were not
         on it before."""
         check_text(reason, "the reason")
-        names = _names(users)
+        names = check_names(users)
         place = await self._place()
-
-        def work() -> Operation[int]:
-            rows = [(place.namespace, place.agent, name, reason, place.now, place.actor) for name in names]
-            stored = yield campaign_statement("suppress", rows)
-            yield from _note_list(place, "campaign:suppressed", len(stored), reason)
-            return len(stored)
-
-        return await self._write(place, request_id, f"suppress {digest(self._agent, names, reason)}", work)
+        what = f"suppress {digest(self._agent, names, reason)}"
+        return await self._write(place, request_id, what, lambda: suppress(place, names, reason))
 
     async def unsuppress(self, users: Collection[str], *, request_id: str | None = None) -> int:
         """Remove users from the suppression list. Return how many were on it."""
-        names = _names(users)
+        names = check_names(users)
         place = await self._place()
-
-        def work() -> Operation[int]:
-            rows = yield campaign_statement(
-                "unsuppress", [(name,) for name in names], namespace=place.namespace, agent=place.agent
-            )
-            yield from _note_list(place, "campaign:unsuppressed", len(rows), None)
-            return len(rows)
-
-        return await self._write(place, request_id, f"unsuppress {digest(self._agent, names)}", work)
+        what = f"unsuppress {digest(self._agent, names)}"
+        return await self._write(place, request_id, what, lambda: unsuppress(place, names))
 
     async def suppressed(self, *, after: str = "", limit: int = 100) -> Sequence[tuple[str, str]]:
         """Return the suppression list as pairs of external id and reason, in the order of the external ids."""
@@ -591,110 +420,3 @@ class Campaigns:
         if (campaign.namespace, campaign.agent) != (self._namespace, self._agent):
             raise NotFound(f"agent {self._agent!r} has no campaign {id!r}")
         return campaign
-
-
-def _note_list(place: Place, event: str, count: int, reason: str | None) -> Operation[None]:
-    if count:
-        yield sql("notify")
-        row = audit(place.now, place.namespace, event, place.agent, place.actor, count=count, reason=reason)
-        yield sql("insert_events", [row])
-
-
-def _names(users: Collection[str]) -> Sequence[str]:
-    if isinstance(users, str) or not 1 <= len(users) <= _MOST_NAMED:
-        raise OstinatoError(f"users {short_repr(users)} is not a list of 1 to {_MOST_NAMED:,} external ids")
-    for name in users:
-        check_text(name, "a user")
-    return sorted(set(users))
-
-
-def _why_not_in_segment(campaign: CampaignRecord, user: UserRecord | None) -> Operation[str]:
-    """Return a sentence that says why a user is not among the recipients, as far as the present data show it."""
-    definition = definition_of(campaign)
-    segment, as_of = definition.segment, to_datetime(campaign.as_of).isoformat()
-    if campaign.resolved is None:
-        return f"the audience is not frozen: the campaign is {campaign.status}"
-    if user is None:
-        return "the agent has no such user"
-    if user.created > campaign.as_of:
-        return f"they became a user after the audience was frozen, at {as_of}"
-    if segment.filter is not None:
-        tags = yield from read_tags([user.id])
-        if matches(segment.filter, user, tags[user.id]):
-            return f"they did not fit the query {segment.query!r} at {as_of}; they do now"
-        return f"they do not fit the query {segment.query!r}"
-    return f"they were not in the segment {segment.as_json()} at {as_of}"
-
-
-def _explain(campaign: CampaignRecord, recipient: RecipientRecord, is_user: bool) -> Explanation:
-    """Explain what became of a recipient, or what they wait for. `is_user` says whether the agent has the user now."""
-    reason = recipient.reason
-    messaged: bool | Literal["unknown"] = recipient.delivered > 0
-    if not messaged and reason in UNKNOWN:
-        messaged = "unknown"
-    if messaged is True:
-        words = "they were messaged"
-    elif recipient.outcome == "canceled_hitl":
-        words = f"people have their conversation ({reason})"
-    elif recipient.status == "started":
-        words = "their turn is going on"
-    elif recipient.status == "pending" and not is_user:
-        words = "the agent no longer has this user; they will be skipped (unknown_user) when their turn comes"
-    elif recipient.status == "pending" and reason is None:
-        words = f"their turn has not come; the campaign is {campaign.status}"
-    elif recipient.status == "pending" and reason == "local_time":
-        words = f"{REASONS[reason]}; their turn comes at {to_datetime(recipient.due).isoformat()}"
-    elif recipient.outcome == "success" and reason not in REASONS:
-        words = f"their turn said nothing{f' ({reason})' if reason else ''}"
-    else:
-        words = REASONS.get(reason or "", f"their turn ended with {recipient.outcome}: {reason}")
-    due = to_datetime(recipient.due) if recipient.status == "pending" else None
-    return Explanation(recipient.external_id, campaign.id, messaged, recipient.outcome, reason, words, due)
-
-
-def _moment(instant: Micros | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)
-
-
-def _recipient(recipient: RecipientRecord) -> RecipientInfo:
-    return RecipientInfo(
-        recipient.external_id,
-        recipient.status,
-        recipient.outcome,
-        recipient.reason,
-        recipient.variant,
-        to_datetime(recipient.due),
-        recipient.turn_id,
-        recipient.session_id,
-        _moment(recipient.started),
-        _moment(recipient.finished),
-        recipient.delivered,
-    )
-
-
-def _info(
-    campaign: CampaignRecord, counts: Mapping[str, int], reasons: Mapping[str, int], variants: Mapping[str, int]
-) -> CampaignInfo:
-    definition = orjson.loads(campaign.definition)
-    return CampaignInfo(
-        campaign.id,
-        campaign.agent,
-        campaign.campaign_id,
-        campaign.schedule_id,
-        _moment(campaign.scheduled_for),
-        check_segment(definition["segment"]).as_json(),
-        definition.get("flow"),
-        campaign.status,
-        campaign.outcome,
-        campaign.reason,
-        campaign.outcome == "success" and bool(counts.get("failed")),
-        campaign.total,
-        counts,
-        reasons,
-        variants,
-        to_datetime(campaign.as_of),
-        to_datetime(campaign.created),
-        _moment(campaign.resolved),
-        _moment(campaign.finished),
-        campaign.actor,
-    )

@@ -1,0 +1,197 @@
+"""The audience of a campaign: read the users of the segment, and freeze them as recipients before anything is sent.
+
+Each function that begins with `freeze`, `begin`, `end`, `drop` or `refuse` is one transaction. An attempt to freeze the
+audience has an id, `resolution`. An attempt stores nothing after a later one has begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from ostinato.flows.campaigns.agent_settings import Setting
+from ostinato.flows.campaigns.changes import end_with_outcome
+from ostinato.flows.campaigns.definition import Definition, definition_of
+from ostinato.flows.campaigns.events import campaign_event, recipient_event
+from ostinato.flows.campaigns.model import CampaignRecord
+from ostinato.flows.campaigns.recipients import finish_recipient, new_recipient
+from ostinato.flows.campaigns.resolver import resolve_names
+from ostinato.flows.campaigns.skips import reason_to_leave_out
+from ostinato.flows.campaigns.store import campaign_row, campaign_statement, lock_campaign, recipient_row
+from ostinato.flows.definition import Agent
+from ostinato.flows.model import Outcome, UserRecord
+from ostinato.flows.segments import Segment, matches
+from ostinato.flows.store import read_user, statement
+from ostinato.flows.turns import Place, read_tags
+from ostinato.store.contract import Operation, Store, sql
+from ostinato.when.instants import Micros
+
+PAGE = 500  # users in one transaction of the resolution
+
+
+async def read_audience(
+    store: Store, place: Place, code: Agent | None, definition: Definition, now: Micros
+) -> AsyncIterator[list[tuple[str, UserRecord | None]]]:
+    """Yield the users of the segment as of `now`, in pages of pairs of external id and user. If the agent has no user
+    with an external id, the user is None. `code` is the agent, if this process has it. Stores nothing."""
+    segment = definition.segment
+    if segment.resolver is None and not segment.users:
+        after: str | None = ""
+        while after is not None:
+
+            def read(_: int, after: str = after) -> Operation[tuple[list[UserRecord], str | None]]:
+                return (yield from read_page(place, segment, now, now, after))
+
+            users, after = await store.read(read)
+            yield [(user.external_id, user) for user in users]
+        return
+    names = list(segment.users)
+    if segment.resolver is not None:
+        names = [name async for name in resolve_names(code, definition, place.namespace, now)]
+    for begin in range(0, len(names), PAGE):
+        chunk = list(dict.fromkeys(names[begin : begin + PAGE]))
+        users_by_name = await store.read(lambda _, chunk=chunk: _users_by_name(place, chunk))  # type: ignore[misc]
+        yield [(name, users_by_name.get(name)) for name in chunk]
+
+
+def _users_by_name(place: Place, names: Sequence[str]) -> Operation[dict[str, UserRecord]]:
+    """Return a dict from external id to user, without those that the agent does not have."""
+    rows = yield campaign_statement(
+        "users_by_external", [(name,) for name in names], namespace=place.namespace, agent=place.agent
+    )
+    return {user.external_id: user for user in map(read_user, rows)}
+
+
+def read_page(
+    place: Place, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
+) -> Operation[tuple[list[UserRecord], str | None]]:
+    """Return the users on the next page of a segment, and the `after` of the following page. On the last page, this
+    `after` is None."""
+    names: dict[str, Any] = {"namespace": place.namespace, "agent": place.agent, "after": after, "limit": limit}
+    if segment.type == "tag":
+        rows = yield statement("agent_users_with_tag", tag=segment.tag, **names)
+    elif segment.type == "active_since":
+        rows = yield statement("agent_users_active_since", since=segment.since(scheduled_for), **names)
+    else:
+        rows = yield statement("agent_users", **names)
+    users = [read_user(row) for row in rows]
+    last = users[-1].external_id if len(users) == limit else None
+    users = [user for user in users if user.created <= as_of]
+    if segment.filter is not None:
+        tags = yield from read_tags([user.id for user in users])
+        users = [user for user in users if matches(segment.filter, user, tags[user.id])]
+    return users, last
+
+
+def begin_resolution(place: Place, campaign_id: str) -> Operation[str]:
+    """Begin an attempt to resolve the audience, and return its id. Earlier attempts, whose node may still be running,
+    can store nothing from now on."""
+    campaign = yield from lock_campaign(campaign_id)
+    campaign.resolution = place.new_id(place.now)
+    yield campaign_statement("update_campaigns", [campaign_row(campaign)])
+    return campaign.resolution
+
+
+def drop_page(place: Place, campaign_id: str, resolution: str) -> Operation[bool]:
+    """Delete some recipients that an interrupted or refused attempt has stored. Return whether more may be left."""
+    campaign = yield from lock_campaign(campaign_id)
+    if campaign.resolved is not None or campaign.resolution != resolution:
+        return False
+    return len((yield campaign_statement("drop_recipients", id=campaign_id, limit=PAGE))) == PAGE
+
+
+def freeze_page(
+    place: Place, campaign_id: str, resolution: str, setting: Setting, after: str
+) -> Operation[tuple[int, str | None] | None]:
+    """Store the next page of the audience. Return the number of recipients stored and the `after` of the following
+    page, or None if the campaign was stopped or another attempt has begun meanwhile."""
+    campaign = yield from lock_campaign(campaign_id)
+    if not _may_store(campaign, resolution):
+        return None
+    definition = definition_of(campaign)
+    users, last = yield from read_page(
+        place, definition.segment, campaign.as_of, definition.scheduled_for or campaign.as_of, after
+    )
+    count = yield from _store_recipients(
+        place, campaign, definition, setting, [(user.external_id, user) for user in users]
+    )
+    return count, last
+
+
+def freeze_named(
+    place: Place, campaign_id: str, resolution: str, setting: Setting, names: Sequence[str]
+) -> Operation[int | None]:
+    """Store users as recipients by their external ids, which a resolver or a caller has named. Users that the agent
+    does not have are stored with the reason `unknown_user`. Return the number of recipients stored, or None if the
+    campaign was stopped or another attempt has begun meanwhile."""
+    campaign = yield from lock_campaign(campaign_id)
+    if not _may_store(campaign, resolution):
+        return None
+    users = yield from _users_by_name(place, names)
+    definition = definition_of(campaign)
+    return (
+        yield from _store_recipients(place, campaign, definition, setting, [(name, users.get(name)) for name in names])
+    )
+
+
+def _may_store(campaign: CampaignRecord, resolution: str) -> bool:
+    """Whether an attempt may still store the audience: the campaign was not stopped, and no later attempt has begun."""
+    return campaign.status == "resolving" and campaign.resolution == resolution
+
+
+def _store_recipients(
+    place: Place,
+    campaign: CampaignRecord,
+    definition: Definition,
+    setting: Setting,
+    audience: Sequence[tuple[str, UserRecord | None]],
+) -> Operation[int]:
+    options = definition.options
+    recipients, events = [], []
+    for external_id, user in audience:
+        recipient = new_recipient(campaign, definition, setting, external_id, user)
+        reason = reason_to_leave_out(campaign, options, recipient)
+        if reason is not None:
+            finish_recipient(recipient, place.now, Outcome.SKIPPED, reason)
+            events.append(recipient_event(place, campaign, recipient, definition))
+        elif options.local_time is not None and recipient.due > place.now:
+            recipient.reason = "local_time"
+        recipients.append(recipient)
+    if not recipients:
+        return 0
+    rows = yield campaign_statement("insert_recipients", [recipient_row(recipient) for recipient in recipients])
+    if events:
+        yield sql("notify")
+        yield sql("insert_events", events)
+    return len(rows)
+
+
+def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation[CampaignRecord]:
+    """Begin sending, because the audience is complete, or end the campaign because the audience is too large. Do
+    nothing if the campaign was stopped or another attempt has begun meanwhile. Return the campaign."""
+    campaign = yield from lock_campaign(campaign_id)
+    if not _may_store(campaign, resolution):
+        return campaign
+    options = definition_of(campaign).options
+    count = sum(row[-1] for row in (yield campaign_statement("count_recipients", id=campaign_id)))
+    if count > options.max_recipients and not options.confirmed:
+        reason = "too_many_recipients"
+        yield from end_with_outcome(
+            place, campaign, Outcome.FAILED, reason, {}, f"more than {options.max_recipients:,}"
+        )
+        return campaign
+    campaign.status, campaign.total, campaign.resolved = "sending", count, place.now
+    yield campaign_statement("update_campaigns", [campaign_row(campaign)])
+    yield sql("notify")
+    event = campaign_event(place, campaign, "schedule:campaign_resolved", recipients=count)
+    yield sql("insert_events", [event])
+    return campaign
+
+
+def refuse_campaign(place: Place, campaign_id: str, resolution: str, reason: str) -> Operation[CampaignRecord]:
+    """End a campaign whose audience cannot be resolved, before any message was sent. Do nothing if another attempt to
+    resolve it has begun meanwhile. Return the campaign."""
+    campaign = yield from lock_campaign(campaign_id)
+    if campaign.status in ("resolving", "stopping") and campaign.resolution == resolution:
+        yield from end_with_outcome(place, campaign, Outcome.FAILED, reason, {})
+    return campaign

@@ -1,0 +1,164 @@
+"""Begin, pause, resume, stop, end and abandon campaigns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import orjson
+
+from ostinato.errors import Conflict, NotFound
+from ostinato.flows.campaigns.definition import Definition, definition_of
+from ostinato.flows.campaigns.events import campaign_event, recipient_event
+from ostinato.flows.campaigns.model import CampaignRecord
+from ostinato.flows.campaigns.outcomes import SLOW, aggregate, collect_ended_turns, count_outcomes
+from ostinato.flows.campaigns.recipients import CHUNK, finish_recipient, write_recipients
+from ostinato.flows.campaigns.skips import skip_rest
+from ostinato.flows.campaigns.store import (
+    campaign_row,
+    campaign_statement,
+    lock_campaign,
+    read_campaign,
+    read_recipient,
+)
+from ostinato.flows.model import Outcome
+from ostinato.flows.turns import Place
+from ostinato.store.contract import Operation, sql
+
+_CHANGES = {
+    "pause": ("paused", "campaign:paused", ("sending",)),
+    "resume": ("sending", "campaign:resumed", ("paused",)),
+    "stop": ("stopping", "campaign:stopped", ("resolving", "sending", "paused")),
+}
+
+
+def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operation[CampaignRecord]:
+    """Store a campaign, once for each occurrence. Return the stored campaign, which may belong to another run."""
+    campaign = CampaignRecord(
+        run_id,
+        place.namespace,
+        place.agent,
+        definition.occurrence(run_id),
+        definition.campaign_id,
+        definition.schedule_id,
+        definition.scheduled_for,
+        orjson.dumps(dict(definition.given)).decode(),
+        as_of=place.now,
+        created=place.now,
+        actor=place.actor,
+    )
+    rows = yield campaign_statement("insert_campaigns", [campaign_row(campaign)])
+    if rows:
+        yield sql("notify")
+        yield sql("insert_events", [campaign_event(place, campaign, "campaign:started")])
+        return campaign
+    names = {"namespace": place.namespace, "agent": place.agent, "occurrence": campaign.occurrence}
+    return read_campaign((yield campaign_statement("campaign_by_occurrence", **names))[0])
+
+
+def change_campaign(place: Place, campaign_id: str, change: str, reason: str | None) -> Operation[CampaignRecord]:
+    """Pause, resume or stop a campaign, and return it. After the commit of a pause or a stop, no further turn begins.
+    After a stop, messages that were not yet committed for sending are not sent, either. Raises `NotFound` if the agent
+    has no such campaign, or `Conflict` if the campaign's status does not allow the change."""
+    rows = yield campaign_statement("lock_campaign", id=campaign_id)
+    if not rows or (campaign := read_campaign(rows[0])).namespace != place.namespace or campaign.agent != place.agent:
+        raise NotFound(f"agent {place.agent!r} has no campaign {campaign_id!r}")
+    status, event, allowed = _CHANGES[change]
+    if campaign.status == status or (change == "stop" and campaign.status == "stopped"):
+        return campaign
+    if campaign.status not in allowed:
+        raise Conflict(
+            f"campaign {campaign_id!r} is {campaign.status}; only one that is {' or '.join(allowed)} can {change}"
+        )
+    campaign.status, campaign.reason = status, reason
+    yield campaign_statement("update_campaigns", [campaign_row(campaign)])
+    yield sql("notify")
+    yield sql("insert_events", [campaign_event(place, campaign, event, reason=reason)])
+    return campaign
+
+
+def stop_for_cancel(place: Place, campaign_id: str) -> Operation[None]:
+    """Stop a campaign because its run is being canceled."""
+    campaign = yield from lock_campaign(campaign_id)
+    if not campaign.over:
+        yield from change_campaign(place, campaign_id, "stop", "canceled")
+
+
+def end_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
+    """Count the outcomes of the recipients, and write the outcome of the campaign. Return the campaign."""
+    campaign = yield from lock_campaign(campaign_id)
+    if not campaign.over:
+        counts = yield from count_outcomes(campaign_id)
+        outcome, reason = aggregate(counts)
+        yield from end_with_outcome(place, campaign, outcome, reason, counts)
+    return campaign
+
+
+def end_with_outcome(
+    place: Place,
+    campaign: CampaignRecord,
+    outcome: Outcome,
+    reason: str | None,
+    counts: Mapping[str, int],
+    words: str | None = None,
+) -> Operation[None]:
+    """Write the outcome of a campaign. A campaign that was stopped keeps the reason for which it was stopped."""
+    stopped = campaign.status == "stopping"
+    campaign.status, campaign.finished = "stopped" if stopped else "done", place.now
+    campaign.outcome = outcome.value
+    campaign.reason = reason = (campaign.reason or "stopped") if stopped else reason
+    campaign.counts, campaign.total = orjson.dumps(dict(counts)).decode(), sum(counts.values())
+    yield campaign_statement("update_campaigns", [campaign_row(campaign)])
+    yield sql("notify")
+    more = {
+        "status": campaign.status,
+        "outcome": outcome.value,
+        "reason": reason,
+        "counts": dict(counts),
+        "words": words,
+    }
+    yield sql("insert_events", [campaign_event(place, campaign, "campaign:completed", **more)])
+
+
+def abandon_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
+    """End a campaign whose run is being canceled, even if turns are in progress. The rows of those turns still get
+    their own outcomes. Return the campaign."""
+    campaign = yield from lock_campaign(campaign_id)
+    if campaign.over:
+        return campaign
+    definition = definition_of(campaign)
+    for status in ("pending", "started"):
+        while True:
+            rows = yield campaign_statement(
+                "list_recipients", id=campaign_id, after="", outcome="", status=status, limit=CHUNK
+            )
+            recipients = [read_recipient(row) for row in rows]
+            if not recipients:
+                break
+            for recipient in recipients:
+                outcome = Outcome.SKIPPED if status == "pending" else Outcome.FAILED
+                finish_recipient(
+                    recipient, place.now, outcome, "campaign_stopped" if status == "pending" else "campaign_lost"
+                )
+            events = [recipient_event(place, campaign, recipient, definition) for recipient in recipients]
+            yield from write_recipients(recipients, events)
+    return (yield from end_campaign(place, campaign_id))
+
+
+def end_lost_campaign(place: Place, campaign_id: str, reason: str) -> Operation[Literal["over", "again", "wait"]]:
+    """Stop a campaign whose run has ended before the campaign, as a call of `stop` would. Return `over` if the campaign
+    has ended, `again` if there is more to do at once, or `wait` if turns are in progress and have some time left to
+    end."""
+    campaign = yield from lock_campaign(campaign_id)
+    if campaign.over:
+        return "over"
+    if campaign.status != "stopping":
+        campaign = yield from change_campaign(place, campaign_id, "stop", reason)
+    definition = definition_of(campaign)
+    changed = yield from collect_ended_turns(place, campaign, definition)
+    changed += yield from skip_rest(place, campaign, definition)
+    ((_, fresh),) = yield campaign_statement("started_recipients", id=campaign.id, since=place.now - SLOW)
+    if changed or fresh:
+        return "again" if changed else "wait"
+    yield from abandon_campaign(place, campaign_id)
+    return "over"

@@ -1,0 +1,88 @@
+"""Explain why a campaign sent a message to a user or sent none. The reasons of skips are in `skips.REASONS`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+
+from ostinato.flows.campaigns.definition import definition_of
+from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
+from ostinato.flows.campaigns.skips import REASONS
+from ostinato.flows.campaigns.store import campaign_statement, read_recipient
+from ostinato.flows.model import UserRecord
+from ostinato.flows.segments import matches
+from ostinato.flows.store import read_user, statement
+from ostinato.flows.turns import read_tags
+from ostinato.store.contract import Operation
+from ostinato.when.instants import to_datetime
+
+_UNKNOWN = ("delivery_unknown", "campaign_lost")  # reasons of recipients who may have been messaged
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a campaign sent a message to a user or sent none, in words. `messaged` is "unknown" if it is not known
+    whether the message was delivered. `due` is when the turn of a pending recipient may begin."""
+
+    user: str
+    campaign: str
+    messaged: bool | Literal["unknown"]
+    outcome: str | None
+    reason: str | None
+    words: str
+    due: datetime | None = None
+
+
+def explain(campaign: CampaignRecord, user: str) -> Operation[Explanation]:
+    """Explain why a campaign sent a message to a user or sent none. `user` is an external id."""
+    users = yield statement("agent_user", namespace=campaign.namespace, agent=campaign.agent, user=user)
+    rows = yield campaign_statement("recipient", id=campaign.id, user=user)
+    if rows:
+        return _explain_recipient(campaign, read_recipient(rows[0]), bool(users))
+    words = yield from _why_not_in_segment(campaign, read_user(users[0]) if users else None)
+    return Explanation(user, campaign.id, False, None, "not_in_segment", words)
+
+
+def _explain_recipient(campaign: CampaignRecord, recipient: RecipientRecord, is_user: bool) -> Explanation:
+    """Explain what became of a recipient, or what they wait for. `is_user` says whether the agent has the user now."""
+    reason = recipient.reason
+    messaged: bool | Literal["unknown"] = recipient.delivered > 0
+    if not messaged and reason in _UNKNOWN:
+        messaged = "unknown"
+    if messaged is True:
+        words = "they were messaged"
+    elif recipient.outcome == "canceled_hitl":
+        words = f"people have their conversation ({reason})"
+    elif recipient.status == "started":
+        words = "their turn is going on"
+    elif recipient.status == "pending" and not is_user:
+        words = "the agent no longer has this user; they will be skipped (unknown_user) when their turn comes"
+    elif recipient.status == "pending" and reason is None:
+        words = f"their turn has not come; the campaign is {campaign.status}"
+    elif recipient.status == "pending" and reason == "local_time":
+        words = f"{REASONS[reason]}; their turn comes at {to_datetime(recipient.due).isoformat()}"
+    elif recipient.outcome == "success" and reason not in REASONS:
+        words = f"their turn said nothing{f' ({reason})' if reason else ''}"
+    else:
+        words = REASONS.get(reason or "", f"their turn ended with {recipient.outcome}: {reason}")
+    due = to_datetime(recipient.due) if recipient.status == "pending" else None
+    return Explanation(recipient.external_id, campaign.id, messaged, recipient.outcome, reason, words, due)
+
+
+def _why_not_in_segment(campaign: CampaignRecord, user: UserRecord | None) -> Operation[str]:
+    """Return a sentence that says why a user is not among the recipients, as far as the present data show it."""
+    definition = definition_of(campaign)
+    segment, as_of = definition.segment, to_datetime(campaign.as_of).isoformat()
+    if campaign.resolved is None:
+        return f"the audience is not frozen: the campaign is {campaign.status}"
+    if user is None:
+        return "the agent has no such user"
+    if user.created > campaign.as_of:
+        return f"they became a user after the audience was frozen, at {as_of}"
+    if segment.filter is not None:
+        tags = yield from read_tags([user.id])
+        if matches(segment.filter, user, tags[user.id]):
+            return f"they did not fit the query {segment.query!r} at {as_of}; they do now"
+        return f"they do not fit the query {segment.query!r}"
+    return f"they were not in the segment {segment.as_json()} at {as_of}"

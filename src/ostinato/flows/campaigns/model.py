@@ -1,0 +1,76 @@
+"""The records of campaigns and their recipients, the statuses of campaigns, and the names that other modules know
+campaigns by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ostinato.when.instants import Micros
+
+CAMPAIGN_FUNCTION = "agent-campaign"  # the durable function that runs a campaign
+CONTROL = "campaign"  # the name of the message that wakes a campaign whose status has changed
+KEY = "campaign/"  # begins the keys of turns that campaigns start; the id of the campaign follows
+PRIORITY = -10  # of sessions that campaigns open: lower than for messages and for schedules of one user
+
+STATUSES = ("resolving", "sending", "paused", "stopping", "stopped", "done")
+OVER = ("stopped", "done")  # statuses of campaigns that have ended
+
+
+@dataclass(slots=True)
+class CampaignRecord:
+    """The row of a campaign. `id` is the id of the campaign's run. `status` is one of `STATUSES`. `arrival` is the
+    state of the campaign's rate limit (see `Rate`). The audience is resolved with the users that exist at the instant
+    `as_of`. `resolution` is the id of the latest attempt to resolve the audience; only this attempt may store
+    recipients. `definition` is JSON."""
+
+    id: str
+    namespace: str
+    agent: str
+    occurrence: str
+    campaign_id: str | None
+    schedule_id: str | None
+    scheduled_for: Micros | None
+    definition: str
+    status: str = "resolving"
+    reason: str | None = None
+    total: int = 0
+    as_of: Micros = 0
+    arrival: Micros = 0
+    created: Micros = 0
+    resolved: Micros | None = None
+    finished: Micros | None = None
+    outcome: str | None = None
+    counts: str = "{}"
+    actor: str | None = None
+    resolution: str | None = None
+
+    @property
+    def over(self) -> bool:
+        return self.status in OVER
+
+    @property
+    def salt(self) -> str:
+        """The text that, together with the user, determines holdout and variant."""
+        return self.campaign_id or self.schedule_id or self.id
+
+
+@dataclass(slots=True)
+class RecipientRecord:
+    """The row of one recipient of a campaign. `status` is pending, started or done. `due` is when the recipient's turn
+    may begin. While the recipient is pending, `reason` says why they wait. `delivered` is the number of messages that
+    they got."""
+
+    campaign_id: str
+    external_id: str
+    namespace: str
+    user_id: str | None
+    status: str = "pending"
+    due: Micros = 0
+    variant: str | None = None
+    outcome: str | None = None
+    reason: str | None = None
+    turn_id: str | None = None
+    session_id: str | None = None
+    started: Micros | None = None
+    finished: Micros | None = None
+    delivered: int = 0

@@ -1,0 +1,66 @@
+"""One recipient of a campaign: make the record, say when the turn is due, and write the outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ostinato.flows.campaigns.agent_settings import Setting
+from ostinato.flows.campaigns.definition import Definition
+from ostinato.flows.campaigns.local_time import next_clock
+from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
+from ostinato.flows.campaigns.store import campaign_statement, recipient_row
+from ostinato.flows.model import Outcome, UserRecord
+from ostinato.store.contract import Operation, Row, sql
+from ostinato.when import zones
+from ostinato.when.instants import SECOND, Micros
+
+CHUNK = 500  # recipients that are read and changed together
+_LATE = 3_600 * SECOND
+
+
+def new_recipient(
+    campaign: CampaignRecord, definition: Definition, setting: Setting, external_id: str, user: UserRecord | None
+) -> RecipientRecord:
+    """Return the record of a recipient whose turn has not begun. `user` is None if the agent has no such user."""
+    return RecipientRecord(
+        campaign.id,
+        external_id,
+        campaign.namespace,
+        None if user is None else user.id,
+        due=_due(campaign, definition, setting, user),
+        variant=definition.options.assign(campaign.salt, external_id),
+    )
+
+
+def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, user: UserRecord | None) -> Micros:
+    """Return when the turn of a recipient is due: at once, or at the option `local_time` in the recipient's zone."""
+    scheduled_for = definition.scheduled_for if definition.scheduled_for is not None else campaign.as_of
+    begin = max(scheduled_for, campaign.as_of - _LATE)  # starting up to `_LATE` late changes no due time
+    if definition.options.local_time is None:
+        return begin
+    return next_clock(begin, definition.options.local_time, zone_of(user, setting))
+
+
+def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
+    """Return the zone of a user, or the agent's zone if the user has none or has one that this node does not know."""
+    if user is not None and user.zone:
+        try:
+            return zones.zone(user.zone)
+        except ValueError:
+            pass
+    return zones.zone(setting.zone)
+
+
+def finish_recipient(recipient: RecipientRecord, now: Micros, outcome: Outcome, reason: str | None) -> None:
+    """Set the outcome of a recipient in the record. `write_recipients` stores it."""
+    recipient.status, recipient.outcome, recipient.reason = "done", outcome.value, reason
+    recipient.finished = now
+
+
+def write_recipients(recipients: Sequence[RecipientRecord], events: Sequence[Row]) -> Operation[None]:
+    """Store changed recipients, and the rows of events about them."""
+    if recipients:
+        yield campaign_statement("update_recipients", [recipient_row(recipient) for recipient in recipients])
+    if events:
+        yield sql("notify")
+        yield sql("insert_events", list(events))

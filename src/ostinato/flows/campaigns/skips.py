@@ -1,0 +1,177 @@
+"""Why a recipient is not messaged: skip recipients, postpone them until quiet hours are over, and foresee the skips of
+a campaign for its preview.
+
+The rules apply in three places. When the audience is stored, `reason_to_leave_out` applies. When a recipient's turn is
+due, `skip_or_postpone` and then `lacks_session` apply. When the campaign is stopped, `skip_rest` applies. A turn that
+has begun may still be skipped by its session, for example because a flow is active (`flows/session.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ostinato.flows.campaigns.agent_settings import Setting
+from ostinato.flows.campaigns.definition import Definition
+from ostinato.flows.campaigns.events import recipient_event
+from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
+from ostinato.flows.campaigns.options import HOLDOUT, CampaignOptions
+from ostinato.flows.campaigns.recipients import CHUNK, finish_recipient, new_recipient, write_recipients, zone_of
+from ostinato.flows.campaigns.store import campaign_statement, read_recipient
+from ostinato.flows.model import Outcome, SessionRecord, SessionStatus, UserRecord
+from ostinato.flows.store import read_session
+from ostinato.flows.turns import Place
+from ostinato.store.contract import Operation, Row
+
+# Why a recipient was not messaged, for `explain`.
+REASONS: Mapping[str, str] = {
+    "holdout": "they are in the holdout group, which gets no message",
+    "unknown_user": "the agent has no such user",
+    "opted_out": "they have opted out",
+    "no_consent": "the campaign requires an opt-in, and they have not opted in",
+    "suppressed": "they are on the suppression list",
+    "replied": "they have written since the campaign began, and it is canceled by a reply",
+    "frequency_cap": "they have had as many messages of campaigns as the frequency cap allows",
+    "expired": "their time did not come before the campaign expired",
+    "bootstrap_disabled": "they had no active session, and the campaign must not open one",
+    "flow_active": "a flow was waiting for their answer",
+    "campaign_stopped": "the campaign was stopped before their turn",
+    "policy_end": "the hook before_llm has ended the turn",
+    "policy_cancel": "the hook before_response has canceled the message",
+    "local_time": "it is not yet the campaign's local_time where they are",
+    "quiet_hours": "it is night where they are; their turn comes when quiet hours are over",
+    "delivery_failed": "the transport did not deliver the message",
+    "campaign_lost": "their turn was going on when the run of the campaign was stopped",
+    "delivery_unknown": "nobody knows whether the message was delivered; it is not sent again",
+}
+
+
+def reason_to_leave_out(campaign: CampaignRecord, options: CampaignOptions, recipient: RecipientRecord) -> str | None:
+    """Return why a recipient is skipped as soon as the audience is stored, or None. The agent has no such user, the
+    user is in the holdout group, or the recipient's local time comes after the campaign has expired."""
+    if recipient.user_id is None:
+        return "unknown_user"
+    if recipient.variant == HOLDOUT:
+        return HOLDOUT
+    return "expired" if recipient.due > campaign.as_of + options.expires_after else None
+
+
+def skip_or_postpone(
+    place: Place,
+    campaign: CampaignRecord,
+    definition: Definition,
+    setting: Setting,
+    recipients: Sequence[RecipientRecord],
+    users: Mapping[str, UserRecord],
+) -> Operation[tuple[list[RecipientRecord], list[Row]]]:
+    """Skip recipients who must not be messaged, and postpone those who must not be messaged now. Return the other
+    recipients, and the rows of events to insert."""
+    options = definition.options
+    names = [(recipient.external_id,) for recipient in recipients]
+    rows = yield campaign_statement("suppressed_of", names, namespace=place.namespace, agent=place.agent)
+    suppressed = {name for (name,) in rows}
+    recent: dict[str, int] = {}
+    if options.frequency_cap is not None and users:
+        since = place.now - options.frequency_cap[1]
+        ids = [(user.id,) for user in users.values()]
+        recent = {id: int(count) for id, count in (yield campaign_statement("recent_recipients", ids, since=since))}
+    ready, events = [], []
+    expiry = campaign.as_of + options.expires_after
+    for recipient in recipients:
+        user = users.get(recipient.external_id)
+        reason = _reason_to_skip(campaign, definition, user, suppressed, recent)
+        held = None
+        if reason is None and options.quiet_hours is not None:
+            held = options.quiet_hours.until(place.now, zone_of(user, setting))
+        if reason is None and max(place.now, held or 0) > expiry:
+            reason = "expired"
+        if reason is not None:
+            finish_recipient(recipient, place.now, Outcome.SKIPPED, reason)
+            events.append(recipient_event(place, campaign, recipient, definition))
+        elif held is not None:
+            recipient.due, recipient.reason = held, "quiet_hours"
+        else:
+            ready.append(recipient)
+    return ready, events
+
+
+def _reason_to_skip(
+    campaign: CampaignRecord,
+    definition: Definition,
+    user: UserRecord | None,
+    suppressed: set[str],
+    recent: Mapping[str, int],
+) -> str | None:
+    """Return why a recipient whose turn is due is skipped, or None. `recent` maps the ids of users to the number of
+    messages that they had in the period of the frequency cap."""
+    options = definition.options
+    if user is None:
+        return "unknown_user"
+    if user.consent == "opted_out":
+        return "opted_out"
+    if user.external_id in suppressed:
+        return "suppressed"
+    if options.require_opt_in and user.consent != "opted_in":
+        return "no_consent"
+    if options.cancel_on_reply and user.active is not None and user.active > campaign.as_of:
+        return "replied"
+    if options.frequency_cap is not None and recent.get(user.id, 0) >= options.frequency_cap[0]:
+        return "frequency_cap"
+    return None
+
+
+def lacks_session(definition: Definition, session: SessionRecord | None) -> bool:
+    """Whether a recipient is skipped with the reason `bootstrap_disabled`: they have no active session, and the
+    campaign must not open one. `session` is their open session."""
+    usable = session is not None and session.status is SessionStatus.ACTIVE
+    return not usable and not definition.allow_session_bootstrap
+
+
+def skip_rest(place: Place, campaign: CampaignRecord, definition: Definition) -> Operation[int]:
+    """Skip up to `CHUNK` pending recipients of a campaign that was stopped. Return how many were skipped."""
+    far = 1 << 62
+    rows = yield campaign_statement("due_recipients", id=campaign.id, now=far, limit=CHUNK)
+    recipients = [read_recipient(row) for row in rows]
+    for recipient in recipients:
+        finish_recipient(recipient, place.now, Outcome.SKIPPED, "campaign_stopped")
+    yield from write_recipients(
+        recipients, [recipient_event(place, campaign, recipient, definition) for recipient in recipients]
+    )
+    return len(recipients)
+
+
+def foresee_skips(
+    place: Place,
+    campaign: CampaignRecord,
+    definition: Definition,
+    setting: Setting,
+    audience: Sequence[tuple[str, UserRecord | None]],
+) -> Operation[dict[str, str]]:
+    """Return a dict from external id to reason, for those users of an audience whom a campaign would skip if it began
+    now. Changes nothing."""
+    options = definition.options
+    users = {name: user for name, user in audience if user is not None}
+    ids = [(user.id,) for user in users.values()]
+    rows = (yield campaign_statement("open_sessions_of", ids)) if ids else ()
+    sessions = {session.user_id: session for session in map(read_session, rows)}
+    skips: dict[str, str] = {}
+    recipients = []
+    for name, user in audience:
+        recipient = new_recipient(campaign, definition, setting, name, user)
+        reason = reason_to_leave_out(campaign, options, recipient)
+        if reason is None:
+            recipients.append(recipient)
+        else:
+            skips[name] = reason
+    ready, _ = yield from skip_or_postpone(place, campaign, definition, setting, recipients, users)
+    for recipient in recipients:
+        if recipient.outcome is not None:
+            skips[recipient.external_id] = str(recipient.reason)
+    for recipient in ready:
+        session = sessions.get(users[recipient.external_id].id)
+        if lacks_session(definition, session):
+            skips.setdefault(recipient.external_id, "bootstrap_disabled")
+        elif session is not None and session.hitl_state.active:
+            skips.setdefault(recipient.external_id, f"hitl_{session.hitl_state.value}")
+        elif session is not None and session.flow is not None and options.on_active_flow == "skip":
+            skips.setdefault(recipient.external_id, "flow_active")
+    return skips
