@@ -213,8 +213,8 @@ class _Reader:
         self._stop("document-several", _place(event), message)
 
     def _value(self, event: _Part, path: Path, ancestors: tuple[int, ...]) -> Any:
-        """Return the value that begins with this event. `ancestors` contains, for each value that encloses this one,
-        the id of the event with which the enclosing value begins."""
+        """Return the value that begins with this event. `ancestors` are the ids of the events with which the enclosing
+        values begin, outermost first."""
         if isinstance(event, _Repeat):
             after, self._events = self._events, iter(event.events)
             in_alias, self._in_alias = self._in_alias, True

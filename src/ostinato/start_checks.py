@@ -183,10 +183,10 @@ def is_same_function(first: Callable[..., Any], second: Callable[..., Any]) -> b
 
 
 def _are_both_in_source(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether the source file, as it is now, defines both functions, on different lines. After a module was
-    edited and reloaded, the file defines only the newer one of two such functions.
+    """Return whether the present source file defines both functions, on different lines.
 
-    Returns False if the source cannot be read.
+    If the module was edited and reloaded between `first` and `second`, the file defines only the newer function, so the
+    result is False. Also returns False if the source cannot be read.
     """
     codes = [getattr(inspect.unwrap(function), "__code__", None) for function in (first, second)]
     places = {(code.co_filename, code.co_name, code.co_firstlineno) for code in codes if code is not None}

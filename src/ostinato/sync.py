@@ -317,11 +317,12 @@ class SyncCampaigns(BlockingCalls):
         self._app = app
 
     def send(self, segment: Mapping[str, Any], **options: Any) -> SyncCampaign:
-        """Send to a segment now, with the keywords of `Campaigns.send`."""
+        """Start a campaign that sends a message to the users of a segment now. Takes the same keywords as
+        `Campaigns.send`."""
         return SyncCampaign(self._app, self._wait(self._target.send(segment, **options)))
 
     def test(self, users: Collection[str], **options: Any) -> SyncCampaign:
-        """Send to named users at once, with the keywords of `Campaigns.test`."""
+        """Start a campaign that sends a message to these users at once. Takes the same keywords as `Campaigns.test`."""
         return SyncCampaign(self._app, self._wait(self._target.test(users, **options)))
 
 
@@ -346,7 +347,8 @@ class SyncAgents(SyncCalls):
         return SyncTurn(self._app, self._app.call(self._calls.run_turn(agent, turn_input)))
 
     def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> SyncTurn:
-        """Say something as a person: to the user during a takeover, or to the flow during a proxy."""
+        """Say something as a person. If the person has taken over the conversation (`take_over`), the user gets the
+        text. If a flow has put a person between itself and the user (`ctx.proxy`), the flow gets the text."""
         return SyncTurn(self._app, self._app.call(self._calls.say_as_person(agent, user, text, id=id)))
 
     @property
@@ -360,8 +362,8 @@ class SyncAgents(SyncCalls):
         return BlockingCalls(self._calls.schedules(agent), self._app.call)
 
     def campaigns(self, agent: str) -> SyncCampaigns:
-        """Return the campaigns of an agent: the methods of `app.agents.campaigns(agent)`. Each blocks until it is
-        done."""
+        """Return the campaigns of an agent, with the methods of `app.agents.campaigns(agent)`. Each method blocks until
+        it is done."""
         return SyncCampaigns(self._app, self._calls.campaigns(agent))
 
     takes_signed = Plain(Agents.takes_signed)

@@ -45,7 +45,7 @@ COMPANION = Companion(_name_runs, _forget_schedules, _forget_runs)
 
 
 def _name_row(inserted: InsertedRun) -> Row:
-    """Return a row for `name_temporal_executions`."""
+    """Return (run id, schedule id, nominal time, request id) for the statement `name_temporal_executions`."""
     run, schedule, occurrence = inserted
     nominal, actual, origin = occurrence.nominal, occurrence.actual, occurrence.origin
     request = request_id(schedule.namespace, schedule.name, schedule.token, nominal, actual, origin)

@@ -125,7 +125,7 @@ class AgentCampaigns:
         return await self._calling.one("GET", self._path("campaigns", id, "explain"), user=user)
 
     async def pause(self, id: str, reason: str | None = None, *, key: str | None = None) -> Json:
-        """Pause a campaign: no more turns begin until `resume` is called."""
+        """Pause a campaign: it messages no further recipients until `resume` is called. Begun turns continue."""
         return await self._change(id, "pause", key, reason=reason)
 
     async def resume(self, id: str, *, key: str | None = None) -> Json:

@@ -1,6 +1,6 @@
 """`client.agents.schedules(agent)`: the calls of `app.agents.schedules(agent)`, except `store`.
 
-Only executors inside the process use `store`.
+`store` is for a program that claims and executes due occurrences itself. Such a program uses `app`, not this client.
 """
 
 from __future__ import annotations

@@ -120,7 +120,11 @@ class Calling:
         return list((await self.call("GET", path, **params))["items"])
 
     async def pages(self, path: str, cursor: str, begin: Any, limit: int, **filters: Any) -> list[Any]:
-        """Read pages until there are `limit` items, or no more pages. Return a list of the items."""
+        """Read pages until there are `limit` items, or no more pages. Return a list of the items.
+
+        `cursor` is the query parameter that says where a page begins, such as "after". `begin` is its value for the
+        first page.
+        """
         items: list[Any] = []
         while len(items) < limit:
             size = min(_PAGE, limit - len(items))

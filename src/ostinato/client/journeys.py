@@ -71,7 +71,8 @@ class Journeys:
     async def call(
         self, name: str, body: Mapping[str, Any] | None = None, *, headers: Mapping[str, str] | None = None
     ) -> Any:
-        """Call an API of the journey language. The call is not retried if it may have reached the server."""
+        """Call a definition of the kind `Api` by its name, and return its reply. The call is not retried if it may have
+        reached the server."""
         return await self._calling.call("POST", f"/apis/{part(name)}", dict(body or {}), once=False, headers=headers)
 
     # Definitions
@@ -91,7 +92,8 @@ class Journeys:
     async def validate(
         self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
     ) -> Json:
-        """Check a definition with the server's task kinds and languages. The answer has all errors and warnings."""
+        """Check a definition. It may use the task kinds and expression languages of the server. The answer has all
+        errors and warnings."""
         body = {"text": text, "file": file, "documents": dict(documents or {})}
         return await self._calling.one("POST", "/journey-definitions:validate", body)
 
@@ -117,8 +119,8 @@ class Journeys:
     async def bindings(
         self, *, name: str | None = None, subject: str | None = None, after: str = "", limit: int = 100
     ) -> list[Json]:
-        """List bindings, without their contexts. `name` selects the bindings of one journey. `subject` selects the
-        bindings of one subject."""
+        """List bindings: the schedules that journeys have created. Their contexts are left out. `name` selects the
+        bindings of one journey. `subject` selects the bindings of one subject."""
         filters = {"journeyName": name, "subjectId": subject}
         return await self._calling.pages("/journey-bindings", "after", after, limit, **filters)
 
@@ -126,7 +128,8 @@ class Journeys:
         return await self._calling.one("GET", f"/journey-bindings/{part(id)}")
 
     async def cancel_binding(self, id: str, *, key: str | None = None) -> Json:
-        """Cancel a binding. It starts no further runs; an active run finishes."""
+        """Cancel a binding: a schedule that a journey has created. It starts no further runs. An active run
+        finishes."""
         return await self._calling.one("POST", f"/journey-bindings/{part(id)}/cancel", key=key)
 
     async def list(

@@ -120,8 +120,9 @@ class Schedules:
     async def plan(self, document: Json | str, *, prune: bool = False, take: bool = False, **named: Any) -> Json:
         """Return what `apply` would do with a file of schedules, without doing it.
 
-        `document` is the text of the file, or a dict `{"schedules": {…}}`. In `named`, `name` is the origin to record
-        with the schedules, and `file` is the file name that error messages show.
+        `document` is the text of the file, or a dict `{"schedules": {…}}`. `prune` closes schedules of the same origin
+        that are not in the file. `take` takes over schedules that another origin declares. In `named`, `name` is the
+        origin to record with the schedules, and `file` is the file name that error messages show.
         """
         return await self._calling.one("POST", "/schedules:plan", _file(document, prune=prune, take=take, **named))
 
@@ -147,8 +148,8 @@ class Schedules:
                 return {"schedules": schedules}
 
     async def simulate(self, first: Moment, last: Moment, **options: Any) -> Json:
-        """Simulate a schedule from `first` to `last`. `schedule` is the name of a stored schedule; `draft` is a
-        definition instead.
+        """Simulate a schedule from `first` to `last`. Give either `schedule`, the name of a stored schedule, or
+        `draft`, a definition.
 
         Further options: run_time, outages, pauses, seed.
         """

@@ -33,7 +33,8 @@ class Workflows:
         return await self._calling.pages(_path(name, "runs"), "before", before, limit, handler=handler)
 
     async def run(self, name: str, run_id: str) -> Json:
-        """Return a run with all its attempts, the events that it reserved, and its effect."""
+        """Return a run with all its attempts, the events that it reserved in order to consume them, and its effect
+        on other systems."""
         return await self._calling.one("GET", _path(name, "runs", run_id))
 
     async def events(

@@ -180,10 +180,10 @@ def _lines(
 
 
 def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
-    """Return a dict from an edge to the x of its label and its slot (from 1, top to bottom).
+    """Return a dict from an edge to the x and the slot of its label. The lines are those of one gap between two rows.
 
-    Slots keep labels apart. Up to two more slots than necessary are used, if the labels then cover fewer lines of other
-    edges.
+    Slots are horizontal strips of the gap, numbered from 1, top to bottom. They keep labels apart. Up to two more slots
+    than necessary are used, if the labels then cover fewer lines of other edges.
     """
     labels = sorted((line for line in lines if line.width is not None), key=lambda line: line.at(0.5))
     if not labels:
@@ -387,7 +387,8 @@ def _tallest(row: Sequence[str], sizes: Mapping[str, tuple[float, float]]) -> fl
 def _bands(
     rows: Sequence[Sequence[str]], sizes: Mapping[str, tuple[float, float]], slots: Sequence[int]
 ) -> tuple[list[float], list[float], float]:
-    """Return the tops of the rows, the bottoms of the rows, and the total height. Labels have room between rows."""
+    """Return the tops of the rows, the bottoms of the rows, and the total height. `slots` is the number of slots for
+    labels in the gap below each row; the more slots, the higher the gap."""
     tops, bottoms, y = [], [], 0.0
     for row, count in zip(rows, slots, strict=True):
         tops.append(y)

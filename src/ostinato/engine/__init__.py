@@ -1,1 +1,1 @@
-"""The engine: timers, runs, claims, commits, events, and the loops that move them."""
+"""The engine: timers, runs, claims, commits and events, and the background loops that process them."""

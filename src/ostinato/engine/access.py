@@ -166,10 +166,9 @@ def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Oper
 
 
 def drop_namespace(name: str, tables: NamespaceTables) -> Operation[list[str]]:
-    """Delete a namespace and its rows. Returns an empty list.
+    """Delete a namespace and its rows. Returns a list of the kinds of rows that prevent this, such as "runs".
 
-    Some rows, such as runs, must not be deleted with their namespace. If there are any, this deletes nothing and
-    returns the names of these kinds of rows.
+    If the list is empty, the namespace is deleted. Otherwise nothing is deleted.
     """
     left = yield from tables.left(name)
     if not left:

@@ -22,10 +22,11 @@ _BACKLOG = 5_000  # if more outcomes than this wait for the store, no more runs 
 
 @dataclass(slots=True)
 class Share:
-    """Slots of this node that a `Way` reserves for runs that it begins itself. The claim loop uses the other slots.
+    """Slots of this node that are set aside for one `Way`. The `Way` begins its runs in these slots itself. The claim
+    loop uses the other slots.
 
-    `most` is the maximum number of reserved slots. `slots` is the number of slots that are reserved now. `held` is the
-    number of reserved slots that are in use.
+    `most` is the maximum number of slots that can be set aside. `slots` is the number that are set aside now. `held` is
+    how many of these are in use.
     """
 
     most: int
@@ -126,7 +127,8 @@ class Claimer:
         return queue in self._queues
 
     def reserve_share(self) -> DirectClaim:
-        """Reserve slots of `share`, even if runs are queued. Call `give_back` afterwards.
+        """Reserve slots of `share` for runs that its `Way` begins itself, even if other runs are queued. Call
+        `give_back` afterwards.
 
         Reserves at most half of the share. So new runs can begin in one half while the runs in the other half are still
         running.

@@ -63,8 +63,8 @@ class TooMuch(OstinatoError):
 
 
 class Turns:
-    """A limited number of places. Callers that wait get a place in turn. If there are several places, one caller never
-    holds all of them."""
+    """Limits how many computations run at the same time: each of them holds a place. Callers that wait get a place in
+    turn. If there are several places, one caller never holds all of them."""
 
     def __init__(self, places: int = PLACES, waiting_each: int = WAITING_EACH, waiting: int = WAITING) -> None:
         self._free = places
@@ -185,8 +185,8 @@ class Computing:
         """Return the items of a lazy iterable. The items are computed on the event loop, with pauses for other tasks.
 
         The items of the first slice of time are computed at once. If there are more items, the caller waits for its
-        turn. The computation of a single item is not interrupted, so every item must be cheap. Raises `TooMuch` after
-        the deadline, and `Busy` if too many callers wait.
+        turn. The computation of a single item is not interrupted, so every item must be cheap. Raises `TooMuch` if the
+        items together take more than `deadline_s` seconds to compute, and `Busy` if too many callers wait.
         """
         if self.alone:
             return list(items)

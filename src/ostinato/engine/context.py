@@ -41,7 +41,7 @@ def to_json(value: Any, what: str) -> str:
 
 def written(value: Any) -> bytes:
     """Return a value as JSON. Raises `ValueError` if the value cannot be written as JSON or is nested too deep. The
-    message continues a sentence: "is not JSON: …"."""
+    message has no subject, for example "is not JSON: …"; the caller puts a subject in front."""
     try:
         data = orjson.dumps(value)
     except (TypeError, ValueError) as problem:
@@ -132,7 +132,8 @@ class Occurrence:
 
     @property
     def last_failure(self) -> Any:
-        """The error of the schedule's last run before this one, if that run failed and no run has succeeded since."""
+        """The schedule's latest failure, as a dict with `run_id`, `status` and `reason`. None if there was no failure
+        after the last success."""
         return self.detail.get("last_failure")
 
 

@@ -48,8 +48,8 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
 
 
 def prune(runs_before: Micros, events_before: Micros, now: Micros, kinds: Kinds) -> Operation[int]:
-    """Delete up to `_BITE` rows each: runs of chains that ended before `runs_before`, events before `events_before`,
-    and limits that are not in use. Returns the largest of the three counts."""
+    """Delete runs of chains that ended before `runs_before`, events before `events_before`, and limits that are not in
+    use. Of each of the three, at most `_BITE` rows are deleted. Returns the largest of the three counts."""
     rows = yield sql("old_runs", before=runs_before, limit=_BITE, kinds=kinds.names)
     if rows:
         yield from remove(rows, kinds)

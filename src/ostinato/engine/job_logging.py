@@ -69,5 +69,5 @@ class Forward(logging.Handler):
 
 
 def write_forwarded(message: dict[str, Any]) -> None:
-    """In the parent: write a child's record under its own logger."""
+    """In the parent: write a record that a child has sent, to the parent's logger of the same name."""
     logging.getLogger(message["logger"]).log(message["levelno"], "%s", message["text"])

@@ -58,8 +58,8 @@ class Declaration:
             check_names(self.name, values, self.takes, self.needs)
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a dict from parameter name to value, to fill the placeholders of keys: the values of a checked input,
-        and the defaults of the other parameters."""
+        """Return a dict from parameter name to value: the values of a checked input, and the defaults of the other
+        parameters. The caller fills the placeholders of the serial key and the concurrency key with them."""
         if BY_POSITION in values and self.takes is not None and self.places is not None:
             values = name_arguments(self.name, values[BY_POSITION], self.takes[: self.places], self.takes, self.needs)
         return {**self.defaults, **values}
@@ -199,8 +199,8 @@ class Handler:
         )
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a dict from parameter name to value, to fill the placeholders of keys: the values of a checked input,
-        and the defaults of the other parameters."""
+        """Return a dict from parameter name to value: the values of a checked input, and the defaults of the other
+        parameters. The caller fills the placeholders of the serial key and the concurrency key with them."""
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])
         return {**self.defaults, **values}

@@ -53,7 +53,7 @@ class Head(NamedTuple):
 
 def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | None]:
     """Admit up to `wanted` runs. Returns (how many may start now, the new state of the gate, when to try again). The
-    time to try again is None, except if the rate allowed fewer runs than wanted."""
+    time to try again is None unless the rate kept a run from starting."""
     most = gate.most
     if most is None:
         most = FAIR_WINDOW * gate.weight if gate.rate is None else gate.used + gate.rate
@@ -74,7 +74,7 @@ def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | Non
 
 
 def let_in(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Put `buffered` runs into the queues of their keys, and make those ready that their keys allow to start."""
+    """Put `buffered` runs into the queues of their keys. A run becomes ready if its keys allow it to start."""
     holders = yield from _take_serials(runs)
     yield from _take_limits(holders, now)
 

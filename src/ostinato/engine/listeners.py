@@ -236,8 +236,8 @@ class _Listener:
         self.news = asyncio.Event()  # there may be new events
 
     async def call(self, event: Event) -> None:
-        """Call the function for an event. If the function raises an error, the error is logged, and the function is
-        called again for the next event."""
+        """Call the function for an event. If the function raises an error, the error is logged. The function is not
+        called again for this event."""
         try:
             answer = self.callback(event)
             if inspect.isawaitable(answer):

@@ -106,10 +106,10 @@ def leave(
     Returns 0 if no runs are left. Otherwise returns how many runs were released; then call this function again.
 
     Runs that have not begun are handed back; their claim was committed while the node was stopping. `begun` is a dict
-    from run id to claim, with the runs that have begun but whose outcome is not written. They could not write it, or
-    ignored their cancellation. These runs count as crashed, because handing them back would execute the same attempt
-    twice. `in_thread` contains the (run id, claim) of runs whose function is still in a thread. Their crash gets
-    another reason.
+    from run id to claim. It contains the runs that have begun but have no written outcome: the write failed, or the
+    body ignored its cancellation. These runs count as crashed, because handing them back would execute the same attempt
+    twice. `in_thread` contains the (run id, claim) of runs whose function is still running in a thread. The reason of
+    their crash is `THREAD_LEFT` instead of `NODE_LOST`.
     """
     runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names))]
     if len(runs) < BITE:

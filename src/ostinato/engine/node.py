@@ -433,7 +433,7 @@ class Engine:
 
     async def _tend(self) -> None:
         """Repeat ten times per lease: stop runs whose cancellation was requested, wake parked runs, recover runs of
-        dead nodes, store stalls, measure the clock, and set metrics."""
+        dead nodes, write reports about a blocked event loop to the store, measure the clock, and set metrics."""
         while True:
             await self._check_held()
             await self._unpark()

@@ -59,7 +59,7 @@ THREAD_LEFT = "it was still in its thread when its node stopped, after the grace
 
 
 def is_crash_loop(run: Run) -> bool:
-    """Return whether a run that has crashed once more has crashed too often, and fails."""
+    """Return whether one more crash of this run is one too many, so that the chain fails."""
     return run.crashes + 1 >= (read_options(run.options).crashes or CRASHES)
 
 

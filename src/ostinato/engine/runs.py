@@ -108,7 +108,7 @@ def start(
 
 
 def _can_start_at_once(run: Run, now: Micros) -> bool:
-    """Return whether a run is due and has no keys. Its start writes only the row of the run and its event."""
+    """Return whether a run is due and has no keys. The start of such a run writes only its row and its event."""
     return run.due <= now and run.serial_key is None and run.concurrency_key is None
 
 

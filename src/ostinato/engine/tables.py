@@ -44,8 +44,8 @@ class NamespaceTables:
         self._statement = Statements("\n\n".join(first + drop))
 
     def left(self, namespace: str) -> Operation[list[str]]:
-        """Return the kinds of rows that prevent the deletion of a namespace, by name, such as "runs". Returns only
-        kinds of which the namespace still has rows."""
+        """Return the names of the kinds of rows that prevent the deletion of a namespace, such as "runs". The list is
+        empty if the namespace has no such rows."""
         words = []
         for table in self._restrict:
             if (yield self._statement(f"first_of_{table.name}", namespace=namespace)):
@@ -53,6 +53,6 @@ class NamespaceTables:
         return words
 
     def drop(self, namespace: str) -> Operation[None]:
-        """Delete the rows of a namespace from the tables whose rows are deleted together with it."""
+        """Delete the rows of a namespace from the tables with `namespace="cascade"`."""
         for table in self._cascade:
             yield self._statement(f"drop_{table.name}", namespace=namespace)

@@ -532,11 +532,14 @@ class Agents:
         return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
 
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
-        """Say something as a person: to the user during a takeover, or to the flow during a proxy. The first person who
-        speaks to the flow is the proxy until it ends. Repeated calls with the same `id` and text say it only once; then
-        `new` of the returned handle is false. Raises `Denied` if the actor may not do this or another person is the
-        proxy, `NotFound` if the user has no open session, or `Conflict` if another text was said with this `id`, if
-        there is neither a takeover nor a proxy, or if another person has taken over."""
+        """Say something as a person: to the user during a takeover, or to the flow during a proxy.
+
+        A proxy puts a person between the user and a flow. The first person who speaks to the flow becomes this person.
+        No other person may speak to the flow until the proxy ends. Repeated calls with the same `id` and text say it
+        only once; then `new` of the returned handle is false. Raises `Denied` if the actor may not do this or the proxy
+        belongs to another person, or `NotFound` if the user has no open session. Raises `Conflict` if another text was
+        said with this `id`, if there is neither a takeover nor a proxy, or if another person has taken over.
+        """
         check_text(text, "the text")
         check_text(id, "the message's id")
         if len(text) > MOST_TEXT:

@@ -31,9 +31,12 @@ def check_content(
     metadata: Mapping[str, Any],
     options: CampaignOptions | None = None,
 ) -> None:
-    """Check that a turn which a schedule or campaign starts could begin. Raises `NotFound` if the agent has no such
-    flow, `InputError` if the flow does not accept the input, or DefinitionError if there is no flow and the model could
-    not write a message by itself. With the options of a campaign, each variant and the frequency cap are checked."""
+    """Check the flow and the input, or the prompt, of the turns that a schedule or campaign will start.
+
+    Raises `NotFound` if the agent has no such flow, and `InputError` if the flow does not accept the input. Raises
+    DefinitionError if there is no flow and the model could not write a message by itself. With the options of a
+    campaign, each variant and the frequency cap are checked.
+    """
     if options is not None:
         check_cap(options, declared.get("keep"), "options")
     input = input or {}

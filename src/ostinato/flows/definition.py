@@ -512,8 +512,9 @@ def make_agent(
 
 
 def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, where: str) -> dict[str, Any]:
-    """Return the arguments as the function expects them. Raises `InputError` if a field is wrong or unknown; the
-    message names each such field."""
+    """Check `input` against `model`, the pydantic model of a function's parameters. Return the arguments for the
+    function, converted to the types of its parameters. Raises `InputError` if a field is wrong or unknown; the message
+    names each such field."""
     from pydantic import ValidationError
 
     refuse_nul(dict(input or {}), where)
@@ -557,7 +558,8 @@ def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
 
 
 def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[str]:
-    """Return the dotted names of the arguments that the function does not have, including nested ones."""
+    """Return the dotted names of the fields of `input` that `model`, the model of a function's parameters, does not
+    have. Nested fields are included."""
     from pydantic import ValidationError
 
     try:

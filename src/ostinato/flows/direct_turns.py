@@ -125,8 +125,8 @@ class DirectTurns:
             await asyncio.sleep(_LONG / _LOOKS)
 
     def _are_slow(self) -> bool:
-        """Return whether the slots are occupied for long because models or transports are slow. If the store is slow
-        instead, return False, because more turns would not help."""
+        """Return whether the slots stay occupied for long: by slow models, by slow transports, or by other runs. Return
+        False if most turns wait for the store, because more turns in progress would then not help."""
         if 2 * self.calling < len(self._begun):
             return False
         now = asyncio.get_running_loop().time()
@@ -220,7 +220,8 @@ class DirectContext:
         raise NotDirect
 
     async def sleep(self, _: Any) -> NoReturn:
-        """Raise `NotDirect`, because the transport has sent nothing and must try again later."""
+        """Raise `NotDirect` with the note `unsent`. A turn sleeps only after an attempt in which the transport sent
+        nothing. So the session's run may send the message later."""
         raise NotDirect(unsent=True)
 
     def continue_as(self, _: Any) -> NoReturn:

@@ -72,8 +72,8 @@ class DirectRoom:
     begun: list[BegunTurn] = field(default_factory=list)
 
     def is_known(self) -> Operation[bool]:
-        """Return whether this node still has its row, which means that it was not declared dead. The row then stays
-        until the commit."""
+        """Return whether this node still has its row, which means that no other node has declared it dead. If it has,
+        no other node can declare it dead before the commit."""
         return bool((yield statement("hold_node", node=self.node)))
 
     def begin(self, place: Place, turns: Sequence[BegunTurn]) -> Operation[list[Row]]:
@@ -165,8 +165,8 @@ class Settles:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A turn that the run of its session must handle. `settles` are the results of messages that are written first.
-    `notes` are facts that the run needs to continue."""
+    """A turn that this node leaves to the run of its session. `settles` are the results of sending messages, which are
+    written first. `notes` are facts that the run needs to continue."""
 
     begun: BegunTurn
     settles: Sequence[Settle]
@@ -175,7 +175,7 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Any other write of a turn."""
+    """Any other write of a turn. `make` returns the operation to run."""
 
     begun: BegunTurn
     make: Callable[[Place], Operation[Any]]
@@ -186,8 +186,8 @@ REFUSED = object()  # the answer for a turn whose run this node no longer holds
 
 
 def write_turns(items: Sequence[Item], place: Place, node: str, kinds: Kinds) -> Operation[list[Any]]:
-    """Write one item for each of several turns. Return an answer for each item: `REFUSED` if this node no longer holds
-    the turn's run."""
+    """Write one item for each of several turns. Return one answer for each item, in the same order. The answer is
+    `REFUSED` if this node no longer holds the turn's run, or if the user no longer exists."""
     users = {user.id: user for user in map(read_user, (yield from _lock_users(items)))}
     runs = [(item.begun.run.id, item.begun.run.claim) for item in items]
     held = {id for id, _ in (yield function_statement("hold_functions", runs, node=node))}

@@ -12,8 +12,8 @@ class AgentError(OstinatoError):
 
 
 class DefinitionError(AgentError):
-    """A schedule or a campaign has a field with a wrong value. `faults` is a tuple of (path of the field in the
-    definition, description of the mistake)."""
+    """A schedule or a campaign has a field with a wrong value. `faults` is a tuple of pairs: the path of the field in
+    the definition, and a description of the mistake."""
 
     def __init__(self, message: str, *faults: tuple[tuple[str | int, ...], str]) -> None:
         super().__init__(message)
@@ -29,9 +29,11 @@ class AudienceTooLarge(AgentError):
 
 
 class VariantInputError(AgentError, InputError):
-    """A flow does not accept the input of a campaign's variant, which consists of the campaign's input and its own.
-    `places` has the path of each fault in the arguments of the campaign. It begins with `input` if the value comes from
-    the campaign's input, and with `options` otherwise."""
+    """A flow does not accept the input of a campaign's variant. The variant's input overrides parts of the campaign's.
+
+    `places` has one path for each fault: the place of the wrong value in the arguments of the campaign. A path begins
+    with `input` if the value comes from the campaign's input, and with `options` if it comes from the variant's input.
+    """
 
     def __init__(
         self,

@@ -183,7 +183,7 @@ class SessionRecord:
 
     @property
     def hitl_state(self) -> Hitl:
-        """The visible state: a takeover hides any other pending state."""
+        """The `hitl` state that is shown. During a takeover it is `live_takeover`, whatever the stored state is."""
         return Hitl.LIVE_TAKEOVER if self.takeover is not None else self.hitl
 
 

@@ -165,7 +165,7 @@ class AgentsPart(Part):
                 await asyncio.sleep(_PAUSE)  # so that many events in a row cause one search
 
     async def _delete_old(self) -> None:
-        """Delete what agents keep no longer, every hour."""
+        """Every hour, delete conversations and campaigns that are older than the setting `keep` of their agent."""
         host = self.host
         while True:
             for agent in self._around.codes.by_name.values():

@@ -229,10 +229,12 @@ def hand_back(place: Place, external_id: str, actor: str, message: str | None) -
 
 
 def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operation[Accepted]:
-    """Send a person's text to the session: to the user during a takeover, or to the flow during a proxy. If the same
-    text was sent with this id before, return its turn, with `new` false. Raises `Conflict` if another text was sent
-    with this id, if there is neither a takeover nor a proxy, or if another person has taken over, and `Denied` if
-    another person is the proxy."""
+    """Send a person's text to the session: to the user during a takeover, or to the flow during a proxy.
+
+    If the same text was sent with this id before, return the earlier turn, with `new` false. Raises `Conflict` if
+    another text was sent with this id, if there is neither a takeover nor a proxy, or if another person has taken over.
+    Raises `Denied` if the proxy belongs to another person.
+    """
     user, session = yield from _open(place, external_id)
     key = f"person/{id}"
     rows = yield statement("turn_by_key", user=user.id, key=key)
@@ -252,8 +254,8 @@ def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operati
 
 
 def _become_proxy(place: Place, session: SessionRecord, external_id: str) -> Operation[None]:
-    """Store the actor as the person of the session's proxy. The first person who speaks stays the proxy until it ends.
-    Raises `Denied` if that is another person."""
+    """Store the actor as the person of the session's proxy, unless a person is already stored. Raises `Denied` if
+    another person is stored. So only the first person who speaks can speak to the flow until the proxy ends."""
     escalation = read_escalation((yield statement("escalation_by_id", id=session.escalation_id))[0])
     data = orjson.loads(escalation.data or "{}")
     person = data.setdefault("person", place.actor)

@@ -32,9 +32,9 @@ FORWARD = "forward"  # the role of a user's message that is forwarded to a perso
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A message that is about to be sent. `role` is assistant, human if a person speaks instead of the agent, or
-    `FORWARD`. `forced` means that the message is sent even while a person has taken over. `to` is an address other than
-    the user's."""
+    """A message that is about to be sent. `role` is `assistant`, `human` if a person speaks instead of the agent, or
+    `FORWARD` if a user's message is forwarded to a person. `forced` means that the message is sent even while a person
+    has taken over. `to` is an address other than the user's."""
 
     reply: str
     producer: str
@@ -173,8 +173,9 @@ def settled(
     producer: str,
     policy: Mapping[str, Any],
 ) -> tuple[MessageRecord | None, list[Row]]:
-    """Return what to write after a message was sent: the message for the conversation, or None if it was not delivered,
-    and the rows of events. Also increases the session's number of messages."""
+    """Return what to write after a message was sent: the message for the conversation, and the rows of events. The
+    message is None if it was not delivered, or if it was only forwarded to a person. Otherwise this also increases the
+    session's number of messages."""
     more = {"key": sent.key, "producer": producer, **_policies(policy)}
     if sent.error == TAKEN:
         events = [turn_event(place, turn, "response:canceled", session, **more, stage="dispatch", reason=TAKEN)]

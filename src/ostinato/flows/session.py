@@ -182,8 +182,8 @@ class SessionActor:
         return await self.ctx.step(_step(run, name))
 
     def bounded(self, policy: StepFunction[..., Any]) -> StepFunction[..., Any]:
-        """Return a step that fails, without a further call, after it was running when several nodes in a row crashed.
-        So a call that crashes its node fails one turn, and not the session."""
+        """Return a step that calls the function of `policy`. The step fails without a call after `CRASHES` nodes in a
+        row have crashed during the step. So a function that crashes its node fails one turn, and not the session."""
 
         def check() -> None:
             if self.ctx.crashes >= CRASHES:
@@ -281,7 +281,8 @@ class SessionActor:
         return self._go_on_with(await self.write("resume", read))
 
     def _facts(self, turn: Any) -> Operation[dict[str, Any]]:
-        """Read what the turn needs, and return it as a JSON object."""
+        """Read the turn's user and, if this node lacks the turn's flow, whether another node has declared it. Return
+        the values from which a `LiveTurn` is built, as a JSON object (see `facts_of`)."""
         user = read_user((yield statement("lock_agent_user_id", id=turn.user_id))[0])
         tags = yield from turns.read_tags([user.id])
         declared = False
@@ -310,8 +311,8 @@ class SessionActor:
         return TurnOutcome.from_json(await self.write("finish", write))
 
     def _end_turn(self, outcome: Outcome | None, reason: str | None) -> tuple[LiveTurn, Outcome, str | None] | None:
-        """Return the current turn, its outcome and the reason for it; afterwards there is no current turn. Without an
-        `outcome`, the turn's own applies. Return None if there is no current turn."""
+        """Return the current turn, its outcome and the reason, or None if there is no current turn. Afterwards there is
+        no current turn. If `outcome` is None, the returned outcome is `LiveTurn.outcome`."""
         turn, self.turn = self.turn, None
         if turn is None:
             return None
@@ -566,8 +567,8 @@ class SessionActor:
         await self.respond(Candidate(text, "classic", structured))
 
     def _first_reply(self) -> dict[str, Any] | None:
-        """If another node began this turn directly and has already called the model, return the model's answer.
-        Otherwise return None."""
+        """Return the model's answer if the turn began without recorded steps (see `direct_turns.py`) and the model was
+        already called there. Otherwise return None."""
         return self.notes.get("reply") if self.notes.get("turn") == self._current().id else None
 
     async def _complete(self, exchange: list[dict[str, Any]]) -> dict[str, Any]:
@@ -666,7 +667,8 @@ class SessionActor:
         )
 
     def _end_later(self, answer: Mapping[str, Any]) -> None:
-        """End the session after this turn, if the called function asked for it."""
+        """If a tool, command or hook asked to end the session, end the session after this turn. `answer` is the
+        recorded result of the call."""
         for reason in answer.get("ended") or ():
             self.ending = str(reason)
 
@@ -735,9 +737,8 @@ class SessionActor:
         return intent
 
     def _sent_before(self, stored: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the result of sending a message that another node has committed. Return None if this node must send
-        the message. If the other node may have sent the message and the transport is not idempotent, the status is
-        `unknown`."""
+        """Return the result of sending a message that `direct_turns.py` has committed. Return None if the message must
+        be sent now. If the message may have been sent and the transport is not idempotent, the status is `unknown`."""
         if stored["status"] != Delivery.PENDING:
             return {"status": stored["status"], "id": stored["provider_id"], "error": stored["error"]}
         if self.agent.settings.transport.idempotent or self.notes.get("unsent"):
@@ -1012,15 +1013,16 @@ def _step(
     timeout: Micros | None = None,
     at_most_once: bool = False,
 ) -> StepFunction[[], Any]:
-    """Return a step without checking its options. They are known to be valid, and every turn has several steps."""
+    """Return a step. Its options are not checked, because they are known to be valid, and the checks would take time in
+    every turn."""
     return StepFunction(function, name, retry, timeout, at_most_once)
 
 
 def facts_of(
     agent: Agent, turn: TurnRecord, user: UserRecord, tags: Sequence[str], declared: bool = False
 ) -> dict[str, Any]:
-    """Return what a turn needs, as a JSON object. It includes the names of the hooks, so that a replay calls the same
-    hooks."""
+    """Return the values from which a `LiveTurn` is built, as a JSON object. It includes the names of the hooks, so that
+    a replay calls the same hooks."""
     return {
         "id": turn.id,
         "source": turn.source,

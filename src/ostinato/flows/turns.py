@@ -269,8 +269,8 @@ _PATIENT = write_options(Options(crashes=10))
 def new_session(
     place: Place, user: UserRecord, priority: int = 0, active: Micros | None = None
 ) -> tuple[SessionRecord, Run]:
-    """Return the record of a new session, and its run. If the first turn is not handled by this run, pass the time of
-    that turn as `active`."""
+    """Return the record of a new session, and its run. `active` is the time of the session's first turn, if the run
+    does not handle that turn. The session's idle time then counts from `active`."""
     session_id, run_id = place.new_id(place.now), place.new_id(place.now)
     session = SessionRecord(
         session_id, place.namespace, place.agent, user.id, run_id, started=place.now, active=place.now
@@ -478,8 +478,8 @@ def _note_spent(place: Place, turn: TurnRecord, session: SessionRecord, spent: S
 def completed(
     place: Place, turn: TurnRecord, session: SessionRecord, outcome: Outcome, reason: str | None, spent: Spent
 ) -> Row:
-    """Complete a turn after which no flow waits. This sets the fields of both records, which the caller writes. Return
-    the row of the event."""
+    """Complete a turn after which no flow waits. Set the fields of `turn` and `session`, but do not write them: the
+    caller does. Return the row of the event."""
     _note_spent(place, turn, session, spent, None)
     return _finished(place, turn, session, outcome, reason)
 

@@ -140,8 +140,8 @@ class FunctionBody:
             oldest.driver.close()
 
     async def _load(self, run: Run) -> LiveRun | None:
-        """Read the record of a run. Returns None if this node lacks the run's code; the run has then been left to other
-        nodes."""
+        """Return a `LiveRun` for a claimed run, with the record of the run from the store. If this node lacks the run's
+        code, leave the run to other nodes and return None."""
         function: FunctionRecord | None = None
         steps: list[StepRecord] = []
         depth = 0
@@ -247,8 +247,9 @@ class FunctionBody:
 
 
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
-    """Return the record of a run, its steps, and 0. If the run has no record yet, return None, no steps, and the depth
-    for its record, which is the number of functions above the run."""
+    """Return a run's record, its steps, and a depth. If the run has no record yet, the record is None, there are no
+    steps, and the depth is the number of functions above the run. Otherwise the returned depth is 0, because the record
+    has its own `depth`."""
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
         steps = yield statement("steps_of", run=run.id)
@@ -391,7 +392,8 @@ class LiveRun:
         return True
 
     async def _settle(self) -> bool:
-        """Deliver the available outcomes to the code, one after the other. Returns whether there was one."""
+        """Deliver the available outcomes to the code, one after the other. If a cancellation was requested and is not
+        delivered yet, deliver it instead. Returns False if there was nothing to deliver, else True."""
         if self.function.cancel is not None and self.function.cancelled is None:
             return await self._cancel()
         now = self._body.now()
@@ -413,8 +415,8 @@ class LiveRun:
         return settled
 
     def _advance(self) -> bool:
-        """Resume the code. Returns False if the code does not fit the record. In that case the next call of `_drive`
-        raises `Changed` again."""
+        """Resume the code. Returns False if the code does not fit the record. The caller must then return to `go`,
+        which resumes the code again, gets `Changed` and fails the run."""
         try:
             self._drive()
         except Changed:

@@ -38,8 +38,8 @@ def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
     """Stop a run. If it is cancelled, its code gets `Cancelled` where it waits, and may clean up before the run ends. A
-    run ends at once if it is terminated, has passed its deadline, or has no record yet. Returns the run's status after
-    that, events to write, and the runs that ended."""
+    run ends at once if it is terminated, has passed its deadline, or has no record yet. Returns the run's new status,
+    events to write, and the runs that ended."""
     if status is Status.CANCELLED:
         rows = yield statement("functions_by_ids", [(run.id,)])
         if rows:

@@ -124,8 +124,9 @@ class BindingRequest:
         }
 
     def __call__(self, run: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
-        """Create the binding, or renew an existing one, in the transaction that advances the run. Return the events to
-        write, or a `TaskProblem` if the binding exists already or a limit is reached."""
+        """Create the binding in the transaction that advances the run. If an active binding has the same identity,
+        `on_existing` decides: `fail`, `upsert` (renew that binding) or `addAnother`. Return the events to write. Return
+        a `TaskProblem` if `on_existing` is `fail` and there is such a binding, or if a limit is reached."""
         namespace = run.namespace
         yield sql("lock_identity", identity=dump([namespace, *self.identity.values()]))
         existing = yield from _open_bindings(namespace, self.identity)
@@ -153,8 +154,8 @@ class BindingRequest:
 
 
 def _open_bindings(namespace: str, identity: Mapping[str, str]) -> Operation[list[tuple[Binding, Schedule]]]:
-    """Return the active bindings of an identity, each with its schedule, newest first. Lock the bindings and the
-    schedules."""
+    """Return the active bindings with this journey, version, start state and subject (`identity`), newest first, each
+    with its schedule. Lock the bindings and the schedules."""
     rows = yield sql("same_bindings", namespace=namespace, **identity)
     bindings = [Binding(*row) for row in rows]
     if not bindings:
@@ -262,8 +263,9 @@ def begin_run(
     run: Run, id: str, now: Micros, fired_for: int | None = None
 ) -> Operation[tuple[Definition, Decision, int]]:
     """Begin the instance of a run that the binding `id` fired. Return the definition, the first decision and the
-    generation of the binding. `fired_for` is the generation that fired the run. Raise `BindingReplaced` if the binding
-    has another generation now, and `NotFound` if there is no such binding."""
+    generation of the binding. The generation increases by 1 when the binding is renewed; `fired_for` is the generation
+    that fired the run. Raise `BindingReplaced` if the binding has another generation now, and `NotFound` if there is no
+    such binding."""
     rows = yield sql("bindings_by_ids", [(id,)])
     if not rows:
         raise NotFound(f"there is no binding {id!r}")

@@ -220,6 +220,6 @@ definition_info = reader(DefinitionInfo, DEFINITION_INFO_COLUMNS, created=to_dat
 
 
 def whole_definition_info(row: Row) -> DefinitionInfo:
-    """Read a row of the statement `definition`, with its `source`."""
+    """Return a `DefinitionInfo` with its `source`, from a row of the statement `definition`."""
     _, *info, source, _ = row
     return replace(definition_info(info), source=source)

@@ -104,7 +104,7 @@ def read_action(document: Mapping[str, Any], kinds: ActionKinds) -> Action:
 
 
 def write_target(action: Action) -> dict[str, Any]:
-    """Return the form of an action that `read_action` reads, without its options."""
+    """Return an action as an object that `read_action` reads. The options of the action are left out."""
     if action.kind != JOB:
         return {"input" if key == INPUT else key: part for key, part in action.input.items()}
     if action.job == "http":
@@ -119,7 +119,8 @@ def with_input(action: Action, input: Mapping[str, Any]) -> Action:
 
 
 def without_input(action: Action) -> Action:
-    """Return the same action without an input. An action that starts no job keeps the name of what it starts."""
+    """Return the same action without an input. An action of another kind than a job keeps the name of what it starts,
+    and its other fields."""
     kept = {} if action.kind == JOB else {key: part for key, part in action.input.items() if key != INPUT}
     return Action(action.job, kept, action.options, action.kind, action.facts)
 

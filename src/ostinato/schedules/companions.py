@@ -1,4 +1,4 @@
-"""Companions store additional rows for some schedules and their runs, for another part of Ostinato.
+"""Companions: hooks by which another part of Ostinato stores additional rows for some schedules and their runs.
 
 `Schedule.companion` names the companion of a schedule. Most schedules have no companion, and cause no extra work. Every
 node knows all companions, because any node may fire any schedule.
@@ -17,7 +17,7 @@ from ostinato.store.contract import Operation
 
 
 class InsertedRun(NamedTuple):
-    """The run of an occurrence, and the schedule at the time of the decision."""
+    """A new run, its occurrence, and its schedule as it is after the decision that created the run."""
 
     run: Run
     schedule: Schedule

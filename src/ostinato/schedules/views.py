@@ -27,8 +27,8 @@ class OccurrenceInfo:
     """One due time and its outcome.
 
     If `count` is above 1, the record represents `count` due times, from `nominal` to `last`. If a policy prevented the
-    run, `policy` is the value that this policy had when it did so. Otherwise `policy` is the overlap policy that was
-    set for this occurrence alone, or None.
+    run, `policy` is the value of that policy at the time. Otherwise `policy` is the overlap policy that was set for
+    this occurrence alone, or None.
     """
 
     nominal: datetime
@@ -169,7 +169,7 @@ def schedule_info(
 @dataclass(frozen=True, slots=True)
 class Coming:
     """A coming occurrence of a schedule, or one entry that represents all late times of the schedule. In an entry for
-    late times, `lateness` counts the late times; otherwise its counts are 0."""
+    late times, `lateness` says how many times are late and how many of them will run. Otherwise both numbers are 0."""
 
     at: datetime
     nominal: datetime

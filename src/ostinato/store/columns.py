@@ -20,8 +20,8 @@ Reader: TypeAlias = Callable[[Sequence[Any]], T]
 
 
 class Table(NamedTuple):
-    """A table, and the columns that are read or written together. `types` has the type of each column, for
-    `{rows …}`."""
+    """The name of a table, and the columns that statements read or write as a whole row. `types` has the type of each
+    column; `{rows …}` needs the types."""
 
     name: str
     columns: tuple[str, ...]

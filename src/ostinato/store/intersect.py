@@ -24,8 +24,8 @@ _PAGE = 200
 def intersect_keys(
     sources: Sequence[Source], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[str]]:
-    """Return up to `limit` keys that every source has, from `start` on, without `skip`. With `down=True`, the keys are
-    in descending order.
+    """Return up to `limit` keys that every source has. The keys begin at `start`; the key `skip` is left out. With
+    `down=True`, the keys are in descending order.
 
     If fewer than `limit` keys are returned, there are no more.
     """
@@ -57,7 +57,8 @@ def intersect_rows(
     sources: Sequence[Source], fetch: Fetch[T], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[T]]:
     """Return up to `limit` values for the keys that every source has. If fewer than `limit` values are returned, there
-    are no more. `fetch` returns the values of some keys; the other arguments are those of `intersect_keys`."""
+    are no more. `fetch` takes a list of keys and returns their values; a key may have no value. The other arguments are
+    those of `intersect_keys`."""
     values: list[T] = []
     size = limit
     while True:

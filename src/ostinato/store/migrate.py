@@ -124,8 +124,8 @@ class Migration(NamedTuple):
 
 
 class _Steps:
-    """The statements of the migrations after `version`. `statement` returns them in the form that an operation
-    yields."""
+    """The SQL statements of those migrations that follow `version`, in both dialects. `statement(number)` returns one
+    of the `length` statements; an operation can yield it."""
 
     def __init__(self, migrations: Sequence[Migration], version: int) -> None:
         texts = [(split(step.sqlite), split(step.postgres or step.sqlite)) for step in migrations[version:]]

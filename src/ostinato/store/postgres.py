@@ -271,8 +271,11 @@ class PostgresStore(Store):
             await asyncio.sleep(1)
 
     def _heard(self, connection: Any, pid: int, *_: object) -> None:
-        """Call the functions that `on_change` got. If there is only one such function, ignore notifications from this
-        store's own connections."""
+        """Handle a notification: call the functions that were passed to `on_change`.
+
+        If only one function was passed, notifications from this store's own connections are ignored. With several
+        functions, they are not: a change by one node of this process must wake the other nodes of the process.
+        """
         if pid not in self._own or len(self._wakes) > 1:
             self._wake()
 

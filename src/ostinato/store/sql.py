@@ -103,8 +103,9 @@ def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[
     """Return (SQLite's text for a batch of `count` rows, the order of its parameters).
 
     `same` has the indexes of the columns that have the same value in all rows. Such a column is bound once, not once
-    per row, because binding a parameter takes as long as storing it. In the order, an int is the index of such a
-    column, '' means all other values of the batch, and any other str is the name of a parameter.
+    per row, because binding a parameter takes as long as storing it. The order has one entry for each parameter or
+    group of parameters. An int is the index of a column in `same`. '' means the values of all other columns, row by
+    row. Any other str is the name of a parameter.
     """
     order: list[str | int] = []
 

@@ -161,8 +161,8 @@ class SqliteStore(Store):
         return None
 
     async def _look_for_changes(self) -> None:
-        """Call the functions that `on_change` got when another process has committed. A commit changes `data_version`,
-        which can be read in microseconds."""
+        """Check four times a second whether another process has committed. If so, call the functions that were passed
+        to `on_change`. A commit changes `data_version`, which can be read in microseconds."""
         assert self._watcher is not None
         seen = None
         while True:
@@ -383,8 +383,8 @@ def _set_up(connection: sqlite3.Connection) -> None:
 
 
 def _write_migrated_file(path: str) -> None:
-    """Write an empty, migrated store, unless the file exists. Copying the bytes is faster than running the
-    migrations."""
+    """Write the file of an empty, migrated store, unless the file exists. The bytes of the file are cached, so this is
+    faster than running the migrations."""
     with suppress(OSError), open(path, "xb") as file:  # if the path is wrong, `connect` raises a clear error
         file.write(_migrated_bytes(migrations("sqlite")))
 

@@ -146,8 +146,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Ignore the value that asyncio sets, which is the resolution of the machine's clock."""
 
     def catch_up(self, timeout: float) -> bool:
-        """Return whether a timer that is `timeout` seconds away is due already: it is if the clock cannot move by so
-        little. In this case, `time` returns at least the timer's time from now on."""
+        """Return whether a timer that is `timeout` seconds away counts as due. It does if it is less than half a
+        microsecond ahead of the clock, because the clock moves in whole microseconds. If it does, `time` returns at
+        least the timer's time from now on."""
         when = self.time() + timeout
         if when >= self.clock.elapsed() + _BETWEEN:
             return False
@@ -155,7 +156,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         return True
 
     async def settle(self) -> None:
-        """Wait until nothing is left to do before the clock must move. Takes no virtual time."""
+        """Wait until the loop can do nothing more unless the clock moves. Takes no virtual time."""
         settled = self.create_future()
         self._settling.append(settled)
         await settled

@@ -60,7 +60,8 @@ def webhook_info(webhook: Webhook) -> WebhookInfo:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The parts of the app that the calls need. `changed` wakes the dispatcher, if this process has one."""
+    """The parts of the app that the methods of `Webhooks` use. `changed` wakes the dispatcher, if this process has
+    one."""
 
     store: Store
     now: Callable[[], Micros]

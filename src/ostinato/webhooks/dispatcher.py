@@ -25,8 +25,8 @@ _POLL = 1.0
 class _Seen(NamedTuple):
     """Remembers that no event up to the sequence number `until` matches a webhook.
 
-    This holds only while the webhook's row has the position `seq` and the number of replays `replays`. It is stored
-    only in memory, because a row would cost one commit for every commit that writes events.
+    This is valid only while the webhook's row still has the position `seq` and the number of replays `replays`. It is
+    kept only in memory. In the webhook's row it would need an extra commit after every commit that writes events.
     """
 
     seq: int

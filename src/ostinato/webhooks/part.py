@@ -20,9 +20,9 @@ _PATIENCE = "1d"
 
 
 def read_patience(length: Any, place: str) -> Length:
-    """Check the setting for how long a webhook may be without a success before it is disabled, and return it. Raises
-    OstinatoError if `length` is not a valid length or is shorter than a second. `place` names the setting in the
-    error."""
+    """Check the setting `length`, and return it unchanged. A webhook is disabled after this time without a successful
+    delivery. Raises OstinatoError if `length` is not a valid length or is shorter than a second. `place` names the
+    setting in the error."""
     if read_length(length, place) < SECOND:
         raise OstinatoError(f"{place} {length!r} is too short; a second is the least")
     return cast(Length, length)

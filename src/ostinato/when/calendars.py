@@ -94,9 +94,9 @@ _NAMES = tuple(f.name for f in fields(Calendar))
 
 
 def read_calendar(document: Mapping[str, object], dialect: Dialect = "cron", *, rest: str = "") -> Calendar:
-    """Read a calendar from a dict of field name to value. A value is a text, a number, or a list of them. An absent
-    field gets the value `rest`. If `rest` is empty, it gets its default; an absent year always does. Raises `SpecError`
-    if a field is unknown or wrong."""
+    """Read a calendar from a dict of field name to value. A value is a text, a number, or a list of them. If a field is
+    absent, its value is `rest`, or its default if `rest` is empty. An absent year always has its default. Raises
+    `SpecError` if a field is unknown or wrong."""
     items: dict[str, Items] = {}
     for name in document:
         if name not in _NAMES:

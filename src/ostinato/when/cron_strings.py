@@ -40,8 +40,8 @@ class Cron:
     """One parsed cron string.
 
     `calendar` is None for `@every`, which has an interval: `every` and `phase`. `either` means that a day matches if
-    the day of month OR the day of week matches. `fixed` means that hour, minute and second have no wildcard. Only such
-    a time is moved out of a gap by the cron rule for daylight saving.
+    the day of month OR the day of week matches. `fixed` means that hour, minute and second have no wildcard. Under the
+    cron rule for daylight saving, only the times of a `fixed` cron string are moved out of a gap.
     """
 
     calendar: Calendar | None

@@ -201,8 +201,8 @@ def _step(values: Sequence[int]) -> int:
 
 
 def _repeat_step(calendar: Calendar, field: Field) -> int:
-    """Return the step of a field's values, or 0 if they have none. Two values have a step only if it also leads from
-    the second value to the first one of the next cycle: the minutes 0 and 30 do."""
+    """Return the difference between neighbouring values of a field if it is always the same, otherwise 0. Two values
+    are enough only if they continue with the same difference into the next cycle, as the minutes 0 and 30 do."""
     values = _values(calendar, field)
     if len(values) == 2 and _wraps_around(values, field):
         return values[1] - values[0]
@@ -211,7 +211,7 @@ def _repeat_step(calendar: Calendar, field: Field) -> int:
 
 def _wraps_around(values: Sequence[int], field: Field) -> bool:
     """Return whether values with equal distances continue with the same distance into the next cycle. For minutes, a
-    cycle is an hour: 0, 20, 40 does, and 0, 25, 50 does not."""
+    cycle is an hour: the values 0, 20, 40 continue this way, but 0, 25, 50 do not."""
     size = field.high - field.low + 1
     return values[0] == field.low and values[1] - values[0] == field.low + size - values[-1]
 

@@ -62,12 +62,12 @@ ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 
 def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
     """Return a list of functions: one for each excluded calendar (similar calendars are joined), one for all dates, and
-    one for all spans. Each function takes an instant. If the instant is excluded, it returns a stretch of time around
-    the instant that a search can skip; otherwise None.
+    one for all spans. Each function takes an instant. If the instant is excluded, the function returns a stretch of
+    time around the instant that a search can skip. Otherwise it returns None.
 
-    `readings` are the wall-clock times that the spec can have. `by_day` limits a stretch to one day. With such short
-    stretches, a search that finds only excluded times gives up, as Temporal's search does. Longer stretches would show
-    that no time is left.
+    `readings` are the wall-clock times that the spec can have. `by_day` limits a stretch to one day. A search that
+    finds only excluded times then gives up after many stretches, as Temporal's search does. With longer stretches the
+    search would find out that no time is left.
     """
     walls = map(WallClock, _joined(exclusions.calendars))
     stretch_functions = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
@@ -97,8 +97,9 @@ def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
 
 
 def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
-    """Return a function that takes an instant. If the calendar excludes the instant, it returns a stretch around the
-    instant in which the calendar excludes every time that the spec can have.
+    """Return a function that takes an instant. If the calendar excludes the instant, the function returns a stretch of
+    time around the instant; otherwise None. Within the stretch, the calendar excludes every time that the spec can
+    have.
 
     If the calendar does not exclude all seconds that the spec can have, the stretch is a part of a minute. Otherwise,
     if the calendar does not exclude all minutes, the stretch is a part of an hour. Otherwise it is a part of a day, or
@@ -117,8 +118,12 @@ def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day
 
 
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
-    """Return a function that returns the stretch between two changes of the zone's offset. The first second after a
-    change is not in the stretch, because times that were moved out of a gap lie there."""
+    """Return a function that takes an instant. If `matches` accepts the instant's wall-clock time, the function returns
+    the stretch between two changes of the zone's offset; otherwise None.
+
+    The first second after a change is left out, unless the instant is in it: times that were moved out of a gap lie
+    there.
+    """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
 

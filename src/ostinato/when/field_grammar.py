@@ -205,8 +205,8 @@ def _temporal_part(part: str, field: Field, where: str) -> list[Item]:
 
 
 def temporal_value(text: str, field: Field, top: int) -> int | None:
-    """Return the number that a text means, or None if the text is wrong. The text is the first letters of a name, or a
-    number that Go's Atoi accepts (`+5`, `05`)."""
+    """Return the number that a text means, or None if the text is wrong. The text is the beginning of the name of a
+    month or weekday, or a number up to `top` that Go's Atoi accepts (`+5`, `05`)."""
     named = _name(text, field, 2 if field.names == WEEKDAYS else 3)
     if named is not None:
         return named

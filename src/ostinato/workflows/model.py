@@ -292,8 +292,8 @@ class Workflow:
 class HandlerState:
     """The stored state of a handler. `state` is the value that the handler returned last, as JSON.
 
-    A producer is due at `next_run`. A consumer is due at `wake_at`. If it is `dirty` (events arrived, or remain), it is
-    also due at `not_before`, or at once if that is None.
+    A producer is due at `next_run`. A consumer is due at `wake_at`. A consumer is `dirty` if events have arrived or
+    remain. A dirty consumer is also due at `not_before`, or at once if `not_before` is None.
     """
 
     workflow_id: str

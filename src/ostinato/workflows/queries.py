@@ -48,7 +48,7 @@ _MOST_EVENTS = 1000  # of one run: as many as `peek` returns
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The parts of the app that the calls need."""
+    """The parts of the app that `Queries` and `Workflows` use."""
 
     store: Store
     now: Callable[[], Micros]
@@ -60,7 +60,7 @@ class Surroundings:
 
 
 class Queries:
-    """The calls that change nothing."""
+    """The methods of `app.workflows` that only read."""
 
     def __init__(self, surroundings: Surroundings) -> None:
         self._surroundings = surroundings
@@ -115,7 +115,7 @@ class Queries:
 
     async def run(self, name: str, run_id: str) -> RunDetail:
         """Return a run with all attempts of its chain of retries, the events that the run reserved, and its effect.
-        Raises `NotFound`."""
+        Raises `NotFound` if there is no such workflow, or if the workflow has no such run."""
         if not is_text(run_id):
             raise OstinatoError(f"{short_repr(run_id)} is not the id of a run")
         around = self._surroundings

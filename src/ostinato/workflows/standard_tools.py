@@ -129,7 +129,8 @@ async def _send(host: Host, request: Mapping[str, Any], key: str | None) -> Answ
 
 
 def _failure(status: int, words: str) -> HandlerFailed:
-    """Return the error for a response. Only after a 5xx response may the effect have taken place."""
+    """Return the error for a response that is not a success. The error for a 5xx response says that the effect may have
+    taken place. Every other error says that it did not."""
     if status == 401:
         return AuthRequired("http", words)
     if status == 403:

@@ -34,8 +34,8 @@ NOT_KNOWN_YET = Reconciled(MutationStatus.NEEDS_RECONCILE)
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
-    """The facts about a call that a mutator gets. `key` is the same for every try of one effect, in all runs;
-    `reconcile` gets the same key. In `reconcile`, `age` is how long ago the mutator was called."""
+    """The first argument of a mutator and of its `reconcile`: facts about the call. `key` is the same for every try of
+    one effect, in all runs and in `reconcile`. In `reconcile`, `age` is how long ago the mutator was called."""
 
     key: str
     workflow: str
@@ -87,8 +87,8 @@ class Tools:
         return declare
 
     def take_over(self, before: Tools) -> None:
-        """Add the readers and mutators of another instance. Tools of the same name in this instance are not replaced:
-        those that come with Ostinato belong to one app and its store."""
+        """Add the readers and mutators of another instance. If this instance has a tool of the same name, it keeps its
+        own: a tool that comes with Ostinato belongs to one app and its store."""
         self.readers = before.readers | self.readers
         self.mutators = before.mutators | self.mutators
 

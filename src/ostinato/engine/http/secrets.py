@@ -214,7 +214,8 @@ def _whole_until(forms: Iterable[_Form], text: str) -> int:
 
 
 def _begins(form: _Form, text: str, at: int) -> bool:
-    """Return whether the rest of the text, from the index `at`, is the beginning of a form or a whole form."""
+    """Return whether the rest of the text, from the index `at`, is one spelling of an encoded secret, or the beginning
+    of a spelling. `form` holds the possible spellings of each character of the secret."""
     places = {at}
     for spelled in form:
         near = [place for place in places if len(text) - place <= 12]  # no character is spelled longer than that

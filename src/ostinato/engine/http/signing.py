@@ -28,7 +28,7 @@ class SignatureInvalid(OstinatoError):
 
 
 def new_secret() -> str:
-    """Return a new secret of 32 random bytes, in the form that the receiver gets."""
+    """Return a new secret of 32 random bytes, as the text `whsec_<base64>`."""
     return PREFIX + b64encode(chance.token_bytes(32)).decode()
 
 

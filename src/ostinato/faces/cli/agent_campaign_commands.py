@@ -33,7 +33,7 @@ _LOOK = 0.3  # seconds between two looks
 
 @dataclass(frozen=True)
 class CampaignContent:
-    """What a campaign says, under which name, and whether it begins conversations."""
+    """The flow, input, metadata and name of a campaign, and whether it writes to people without an active session."""
 
     flow: Flow = None
     input: Input = None

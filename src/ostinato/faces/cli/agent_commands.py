@@ -120,7 +120,7 @@ async def set_user(
 
 @command(agents)
 async def delete_user(session: Session, agent: AgentName, user: User) -> None:
-    """Delete a user with all that was said. End their session first."""
+    """Delete a user with all messages, turns and sessions. End an open session first."""
     await session.client.agents.delete_user(agent, user)
     session.out.say({"user": user, "deleted": True}, f"deleted {printable(user)}")
 

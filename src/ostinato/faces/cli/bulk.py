@@ -119,7 +119,7 @@ async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tu
 
 
 def more(answer: Json) -> str:
-    """Return the run, the backfill and the lateness in an answer as a text in brackets, or "" if there are none."""
+    """Return a text in brackets about the run, the backfill and the late times in an answer, or "" if it has none."""
     parts = []
     run = answer.get("run")
     if run:

@@ -113,7 +113,7 @@ def _flag(name: str) -> str:
 
 
 def operator_settings() -> dict[str, Setting]:
-    """Return a dict from name to setting, of all settings of extensions (`Way`) that an operator can give."""
+    """Return the settings of extensions (`Way`) that an operator can give, as a dict from name to setting."""
     return {name: setting for name, setting in ways_here().settings.items() if setting.read is not None}
 
 

@@ -118,9 +118,9 @@ def build(url: str, services: Any) -> Ostinato:
 
     @app.job()
     async def courier() -> str:
-        """Sign for all waiting orders but the newest, the oldest first.
+        """Submit the step `arrival` of all waiting orders except the newest. The oldest order comes first.
 
-        The newest is left to the user, who can try the command at the top of the screen.
+        The newest order is left to the user, who can try the command at the top of the screen.
         """
         waiting = [one for one in await app.journeys.list(name="order", phase="RUNNING", limit=50) if one.steps]
         for order in reversed(waiting[1:]):

@@ -235,7 +235,8 @@ def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> Rend
 
 
 def _drain_words(code: Json) -> Text:
-    """Return a sentence about a version of code: which unfinished runs began with it, and whether it is deployed."""
+    """Return a sentence about a version of code: how many unfinished runs began with it, and which code can continue
+    them."""
     by_status = ", ".join(f"{count} {word}" for word, count in sorted(code["by_status"].items()))
     words = Text.assemble(
         (code["name"], "bold"),

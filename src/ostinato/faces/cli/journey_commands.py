@@ -245,7 +245,7 @@ def _headers(lines: list[str] | None) -> dict[str, str]:
 
 
 def _page(journey: Json) -> RenderableType:
-    """Return the page for the answer to a start, a status or an outcome."""
+    """Format an answer about a journey, such as its status or its outcome, for the terminal."""
     shown_above = ("journeyId", "journeyName", "phase", "currentState", "updatedAt", "statusUrl", "_links", "_note")
     steps = [name for name, link in journey.get("_links", {}).items() if link["method"] == "POST" and name != "cancel"]
     phase = journey.get("phase", "RUNNING")

@@ -41,9 +41,10 @@ def configure_logs(form: str, level: str) -> None:
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a record as one JSON object.
+    """Formats a log record as one JSON object.
 
-    It has `timestamp`, `level`, `logger`, `event`, the values of the record, and `exception` with a traceback.
+    The object has `timestamp`, `level`, `logger` and `event` (the message). The record's `values` are further fields.
+    A traceback is in `exception`.
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -62,7 +63,10 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """Formats a record as a line: time, level, message, and `name=value` for each value. A traceback follows below."""
+    """Formats a log record as a line: time, level, message, and `name=value` for each of the record's `values`.
+
+    A traceback follows on the next lines.
+    """
 
     def __init__(self, *, colours: bool = False) -> None:
         super().__init__()

@@ -29,7 +29,7 @@ def _python_name(option: Option) -> str:
 
 
 def flag(name: str) -> Any:
-    """Return the typer option for the named option in the table."""
+    """Return the typer option for an option of a run or a schedule. `name` is the option's name in `faces.options`."""
     option = _TABLE[name]
     names = [option.flag] if option.flag else []
     return typer.Option(*names, help=option.help, autocompletion=words(*option.choices) if option.choices else None)

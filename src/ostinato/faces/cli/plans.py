@@ -1,4 +1,4 @@
-"""Print a plan, or the mistakes of a file: as JSON, or as a table."""
+"""Print the plan of applying a file of schedules, or the mistakes in the file: as JSON, or as a table."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MOST = 200
 
 
 def show_plan(out: Output, plan: Json, more: Json | None = None) -> None:
-    """Print a plan. The exit code is 1 if another origin declares one of its schedules."""
+    """Print a plan. Exit with code 1 if one of its schedules is declared elsewhere, in another file or in code."""
     out.draw({**plan, **(more or {})}, lambda: plan_page(plan))
     if plan["counts"]["taken"]:
         raise typer.Exit(1)
 
 
 def refused(out: Output, problem: OstinatoError) -> NoReturn:
-    """Print why a file was refused, and exit: its mistakes, or the schedules that another origin declares.
+    """Print why a file was refused, and exit. It has mistakes, or some of its schedules are declared elsewhere.
 
     Any other error is raised again.
     """

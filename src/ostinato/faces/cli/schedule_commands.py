@@ -47,7 +47,7 @@ Note = Annotated[str, typer.Option(help="Why; kept with the schedule.")]
 async def list_schedules(
     session: Session, match: Match = None, tag: Tag = None, state: State = None, job: Job = None, limit: Limit = 1000
 ) -> None:
-    """List schedules by name."""
+    """List schedules, ordered by name."""
     listed = await session.client.schedules.list(match=match or "*", tag=tag, state=state, job=job, limit=limit)
     session.out.items(
         listed,

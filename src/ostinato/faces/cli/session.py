@@ -73,7 +73,8 @@ def read_place(
 async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client]:
     """Open a client for the place. With `create`, a missing store is created and an older one is migrated.
 
-    A database with tables of another application is refused. Only a node and `migrate` create Ostinato's tables there.
+    Raises `NotAStore` if the database has tables, but none of Ostinato's. Only a node and `migrate` add tables to
+    such a database.
     """
     if place.server is not None:
         verify: Any = True

@@ -81,7 +81,7 @@ Answer: TypeAlias = Callable[..., Awaitable[Json]]
 
 
 def answer_for(path: str) -> tuple[Answer, list[str]] | None:
-    """Return the function that answers `GET` of a path, and the names in the path.
+    """Return the function that answers `GET` of a path, and the values of the path's parameters.
 
     Return None if only the API can answer.
     """
@@ -176,9 +176,10 @@ async def _check_no_journeys(reader: StoreReader) -> None:
 
 
 async def _check_jobs(reader: StoreReader, runs: list[RunInfo]) -> list[RunInfo]:
-    """Return the runs. Raises `NeedsApi` if a run is not a job, or delivers an event about a run that may be a journey.
+    """Return the runs. Raises `NeedsApi` if the read guard of a journey may hide one of them.
 
-    Read guards of journeys may hide such runs.
+    A guard may hide a run that is not a job. If the store has any journey, a guard may also hide a delivery of an
+    event about a run.
     """
     if any(run.kind != "job" for run in runs):
         raise NeedsApi

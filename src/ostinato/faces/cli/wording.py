@@ -45,7 +45,7 @@ def in_words(problem: OstinatoError) -> str:
 
 
 def _words(problem: dict[str, Any]) -> str:
-    """Return the text of one problem, with the option that it is about in front.
+    """Return the text of one problem. It begins with the option or argument that is wrong.
 
     If the message itself begins with the name of the field, the option is left out.
     """

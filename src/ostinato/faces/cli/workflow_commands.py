@@ -39,7 +39,7 @@ _RUN = ("run", "handler", "status", "phase", "retry of", "version", "begun", "wh
 
 @command(workflows, "list")
 async def list_workflows(session: Session, limit: Limit = 1000) -> None:
-    """List workflows by name."""
+    """List workflows, ordered by name."""
     session.out.items(
         await session.client.workflows.list(limit=limit),
         ("workflow", "version", "status", "when", "pending", "issue"),

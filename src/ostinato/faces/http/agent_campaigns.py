@@ -141,7 +141,7 @@ async def list_recipients(
     after: After = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List the recipients of a campaign by their external ids: what became of each, and why."""
+    """List the recipients of a campaign, ordered by external id: what became of each, and why."""
 
     async def fetch(after: str | None, limit: int) -> Sequence[RecipientInfo]:
         return await _calls(who, agent).recipients(id, outcome=outcome or "", after=after or "", limit=limit)
@@ -209,7 +209,7 @@ async def _changed(
 
 @router.get("/agents/{agent}/suppressions", response_model=SuppressionsShown, **READ)
 async def list_suppressions(who: Reader, agent: AgentName, after: After = None, limit: Limit = 100) -> Answer:
-    """List the people to whom no campaign of an agent writes, by their external ids."""
+    """List the people to whom no campaign of an agent writes, ordered by external id."""
     await who.app.agents.get(agent)
 
     async def fetch(after: str | None, limit: int) -> Sequence[tuple[str, str]]:

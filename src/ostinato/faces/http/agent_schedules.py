@@ -63,7 +63,7 @@ async def list_agent_schedules(
     after: After = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List the schedules of an agent by their ids: those of its code, those of the API, and those that the agent made
+    """List the schedules of an agent, ordered by id: those of its code, those of the API, and those that the agent made
     for users."""
 
     async def fetch(after: str | None, limit: int) -> Sequence[ScheduleRecord]:

@@ -76,7 +76,7 @@ V = TypeVar("V", SessionInfo, TurnView, EscalationInfo)
 
 @router.get("/agents", **READ)
 async def list_agents(who: Reader, after: After = None, limit: Limit = 100) -> AgentsShown:
-    """List the agents that nodes have declared, by name."""
+    """List the agents that nodes have declared, ordered by name."""
     agents, more = page((await who.app.agents.declared()).items(), lambda named: named[0], after, limit)
     return AgentsShown(items=[AgentShown(name=name, **declaration) for name, declaration in agents], next=more)
 
@@ -95,7 +95,7 @@ async def list_users(
     after: After = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List the users of an agent, or those with a tag, by their external ids."""
+    """List the users of an agent, or only those with a tag, ordered by external id."""
     await who.app.agents.get(agent)
 
     async def fetch(after: str | None, limit: int) -> Sequence[UserInfo]:
@@ -328,8 +328,8 @@ async def hand_back(
 async def say_as_person(
     who: Operator, agent: AgentName, user: User, body: SayAsPerson, key: Key = None
 ) -> TurnAccepted:
-    """Say something as a person: to a user whose conversation was taken over, or to a flow for which the caller is the
-    proxy. The same `id` with the same text is said once; the same `id` with another text is a conflict (409)."""
+    """Say something as a person: to the user during a takeover, or to the flow during a proxy (`ctx.proxy`). The same
+    `id` with the same text is said once; the same `id` with another text is a conflict (409)."""
 
     async def say() -> TurnAccepted:
         handle = await who.app.agents.say_as_person(agent, user, body.text, id=body.id)

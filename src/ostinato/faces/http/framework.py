@@ -40,7 +40,7 @@ class _Request(Request):
 
 
 class Route(APIRoute):
-    """A route that reads bodies with `read_body`, and restores slashes in the names within a path."""
+    """A route that reads bodies with `read_body`, and restores slashes in the values of path parameters."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()

@@ -82,7 +82,7 @@ async def list_functions(
 
 @router.get("/functions/declared", **READ)
 async def list_declared_functions(who: Reader, after: AfterNumber = None, limit: Limit = 100) -> DeclaredFunctions:
-    """List the functions that nodes have declared, by name and version."""
+    """List the functions that nodes have declared, ordered by name and version."""
     codes, more = page(enumerate(await who.app.functions.declared(), 1), lambda numbered: numbered[0], after, limit)
     return DeclaredFunctions(items=[DeclaredShown.model_validate(code) for _, code in codes], next=more)
 
@@ -96,7 +96,7 @@ async def drain_functions(who: Reader, after: AfterNumber = None, limit: Limit =
 
 @router.get("/functions/{id}", **READ)
 async def read_function(who: Reader, id: Id) -> FunctionShown:
-    """Read a run of a function: its status, what it waits for, and what its code shows."""
+    """Read a run of a function: its status, what it waits for, and the state that its code set (`ctx.set_state`)."""
     return FunctionShown.model_validate(await who.app.functions.get(id))
 
 

@@ -25,14 +25,14 @@ ANYONE: dict[str, Any] = {"openapi_extra": {"x-role": "anyone"}}
 
 @router.get("/health/live", **ANYONE)
 async def live() -> Health:
-    """The process answers."""
+    """Answer with status 200, to show that the process answers requests."""
     return Health(status="ok", version=__version__)
 
 
 @router.get("/health/ready", responses={503: {"model": Health}}, **ANYONE)
 async def ready(request: Request, response: Response) -> Health:
-    """The store answers and can be written, and the beat (the loop that fires timers) is on time. Otherwise the status
-    is 503."""
+    """Answer with status 200 if the store answers and can be written, and the beat (the loop that fires timers) is on
+    time. Otherwise, and while the server stops, the status is 503."""
     app: Ostinato = request.app.state.door.app
     try:
         async with asyncio.timeout(_SECONDS):

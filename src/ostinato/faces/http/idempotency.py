@@ -1,4 +1,7 @@
-"""The Idempotency-Key header, and changes in several transactions that are made once for each key."""
+"""The Idempotency-Key header, and functions that make a change only once for each key.
+
+The change may consist of several transactions.
+"""
 
 from __future__ import annotations
 

@@ -192,7 +192,8 @@ def _read(parameter: _Parameter, values: list[Any], errors: list[Any]) -> Any:
 
 
 def _find(method: str, path: str, ways: Ways) -> tuple[_Bound, dict[str, str]] | None:
-    """Return the call at a path, and a dict of the names in the path. Return None if there is no such call."""
+    """Return the call at a path, and a dict from each path parameter to its value. Return None if there is no such
+    call."""
     parts = path.strip("/").split("/")
     word = parts[0].partition(":")[0].partition(".")[0]
     places = [f"ostinato.faces.http.{module}:router" for module in _MODULES.get(word, ())]

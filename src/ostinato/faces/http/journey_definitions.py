@@ -55,7 +55,7 @@ async def validate_definition(who: Reader, body: NewDefinition) -> Validated:
 
 @router.get("/journey-definitions", **READ)
 async def list_definitions(who: Reader, after: After = None, limit: Limit = 100) -> DefinitionsShown:
-    """List the deployed versions, by name."""
+    """List the deployed versions of all definitions, ordered by name."""
     name, _, version = (after or "").partition(" ")
     definitions = await who.app.journeys.definitions(after=(name, version), limit=limit)
     more = f"{definitions[-1].name} {definitions[-1].version}" if len(definitions) == limit else None

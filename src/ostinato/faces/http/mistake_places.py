@@ -1,7 +1,7 @@
-"""Find the place of a mistake in the body of a schedule.
+"""Find the places of mistakes in a request body that defines a schedule or a campaign.
 
-This is for mistakes that are found after the form of the body was checked: in a spec, in an action, or in an input that
-the job refuses. The checks are the same as for a file of schedules, so both report the same places.
+The form of the body was already checked. The mistakes are in a spec, in an action, or in an input that the job refuses.
+A schedule is checked as in a file of schedules, so a request and a file report the same places.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ostinato.schedules.declared.files import find_mistakes
 
 @asynccontextmanager
 async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> AsyncIterator[None]:
-    """Replace an error that the block raises about a schedule's definition by a `BodyError` that names the places.
+    """Context manager: if the block raises an error about a schedule's definition, raise a `BodyError` instead.
 
-    The original error is raised if no place is known.
+    The `BodyError` names the places of the mistakes in `body`. If no place is known, the original error is raised.
     """
     try:
         yield
@@ -39,9 +39,9 @@ async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> As
 
 @contextmanager
 def naming_definition_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
-    """Replace an error that the block raises about the definition of an agent's schedule or campaign by a `BodyError`
-    that names the places of the mistakes. `body` is the body of the request, and `options` is the path of a campaign's
-    options in it."""
+    """Context manager: if the block raises an error about the definition of an agent's schedule or campaign, raise a
+    `BodyError` instead. The `BodyError` names the places of the mistakes in `body`, the body of the request. `options`
+    is the path of a campaign's options in the body."""
     try:
         with naming_input_places(body, options):
             yield
@@ -52,8 +52,9 @@ def naming_definition_places(body: Mapping[str, Any], options: Sequence[str] = (
 
 @contextmanager
 def naming_input_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
-    """Replace an `InputError` that the block raises by a `BodyError` that names the places of the mistakes. `options`
-    is the path of a campaign's options in the body."""
+    """Context manager: if the block raises an `InputError`, raise a `BodyError` instead. The `BodyError` names the
+    places of the mistakes in `body`, the body of the request. `options` is the path of a campaign's options in the
+    body."""
     try:
         yield
     except InputError as problem:

@@ -45,9 +45,10 @@ def segments(raw: bytes) -> str:
 
 
 class Guard:
-    """ASGI middleware that makes the checks.
+    """ASGI middleware that makes the checks of this module.
 
-    `hosts` are the names of this server. If it is empty, any name is accepted, because then every caller needs a token.
+    `hosts` are the names of this server. If there are none, any name is accepted, because then every caller needs a
+    token.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] = _LOOPBACK, origins: Sequence[str] = ()) -> None:

@@ -83,7 +83,8 @@ class Router:
     def include(self, *routers: Router) -> None:
         """Add the calls of other routers after those of this one.
 
-        An extension (`Way`) has one router for each first segment of its paths.
+        An extension (`Way`) can have only one router for each first segment of its paths. So this router includes the
+        other routers with the same first segment.
         """
         for router in routers:
             self.calls += router.calls

@@ -69,7 +69,7 @@ async def list_schedules(
     after: After = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List schedules by name."""
+    """List schedules, ordered by name."""
 
     async def fetch(after: str | None, limit: int) -> list[ScheduleInfo]:
         calls = who.app.schedules

@@ -1,6 +1,6 @@
 """Write notes for answers: a change was made, but it names a job that no node knows, which may be a mistake.
 
-Call these functions before the change. If one failed after it, the error would hide that the change was made.
+Call these functions before the change. After the change, an error in a note would hide that the change was made.
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def mistake_in_body(body: Any, path: Sequence[str | int], message: str) -> Mista
 
 
 def mistakes(errors: Iterable[Mapping[str, Any]], body: Any) -> list[Mistake]:
-    """Return pydantic's errors as a list of mistakes. `body` is the model of the body."""
+    """Return pydantic's errors as a list of mistakes. `body` is the pydantic model of the request body."""
     return list(_one_per_field(_mistake(one, body) for one in errors))
 
 

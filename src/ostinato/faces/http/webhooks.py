@@ -81,7 +81,7 @@ async def disable_webhook(
 async def enable_webhook(
     who: Operator, id: Id, body: Annotated[Enable, Body(default_factory=Enable)], key: Key = None
 ) -> WebhookShown:
-    """Enable a webhook again. It gets events from the first undelivered one on, or from the one after `after` on."""
+    """Enable a webhook again. It gets events from the first undelivered event on, or all events after `after`."""
     return WebhookShown.model_validate(await who.app.webhooks.enable(id, after=body.after, request_id=key))
 
 

@@ -158,7 +158,7 @@ async def stop_workflow(who: Operator, name: Name, body: Empty, key: Key = None)
 
 @router.post("/workflows/{name}/run-now", **WRITE)
 async def run_workflow_now(who: Operator, name: Name, body: Empty, key: Key = None) -> WorkflowGlance:
-    """Run all producers of a workflow now. It is a conflict if a run is under way or something blocks the workflow."""
+    """Run all producers of a workflow now. Fails with a conflict if a run is under way or the workflow is blocked."""
     return WorkflowGlance.model_validate(await who.app.workflows.run_now(name, request_id=key))
 
 

@@ -136,9 +136,9 @@ def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
 
 
 def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
-    """Write the action of a schedule for which there is no stored message.
+    """Write the action of a schedule as a message. Use this if the store has no message of a client for the action.
 
-    There is none if no Temporal client created the schedule, or if another interface has changed the action since.
+    The message is missing if no Temporal client created the schedule, or if another interface has changed the action.
     """
     input, options = action.input if action.kind == JOB else action.input.get(INPUT), action.options
     message = NewWorkflowExecutionInfo(

@@ -121,9 +121,10 @@ class Definition:
         return fields
 
     def _starts_the_same(self, action: model.Action) -> bool:
-        """Return whether the message describes the stored action. Return False if that action is a job or a function.
+        """Return whether the stored action is neither a job nor a function, and the message describes the same action.
 
-        A client that reads a schedule with another kind of action and sends it back must not change the action.
+        Then the stored action is kept. A client that reads such a schedule and sends it back must not change the
+        action.
         """
         if action.kind in (JOB, FUNCTION):
             return False

@@ -138,7 +138,7 @@ class StartRequest:
     """A request to start an execution under a workflow id.
 
     The request is carried out once for each `request_id`; `summary` identifies its arguments. `reuse` and `conflict`
-    are Temporal's policies for a workflow id that was used before. `form` is the packed message.
+    are Temporal's policies for a workflow id that was used before. `form` is the message to store, as text.
     """
 
     workflow_id: str

@@ -74,7 +74,10 @@ def _memo(execution: Execution) -> Memo | None:
 
 
 def write_search_attributes(execution: Execution, types: Mapping[str, str]) -> SearchAttributes:
-    """Write the attributes that an execution was started with. Add those that name the schedule which started it."""
+    """Write the search attributes that an execution was started with.
+
+    If a schedule started the execution, also write the attributes that name the schedule and the due time.
+    """
     form = execution.form
     message = SearchAttributes() if form is None else typed(form.search_attributes, types)
     values = scheduled_by(execution.run)

@@ -29,8 +29,8 @@ from ostinato.schedules.model import Action
 async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> Run | None:
     """Check the start of a journey and make its run, due at `at` or now, without storing it.
 
-    Return None if there is no such journey, or if a job has this name. Raises `Wrong` if the name is that of an API, or
-    if there are several arguments.
+    Return None if there is no such journey, or if a job has this name. Raises `Wrong` if the definition has the kind
+    `Api`, which can be called but not started, or if there are several arguments.
     """
     if app.engine.find_job(start.name) is not None:
         return None

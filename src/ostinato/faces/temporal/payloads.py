@@ -44,8 +44,9 @@ def payload_of(value: Any) -> Payload:
 def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> dict[str, Any]:
     """Return the input of a workflow type, as a dict from parameter names to values.
 
-    If this process does not have the code, the dict has the list of values under `BY_POSITION`; the parameter names are
-    filled in when the run begins. Raises `Wrong` if the workflow type does not accept the input.
+    If this process does not have the code of the job or function, the dict has the list of values under `BY_POSITION`.
+    The parameter names are then filled in when the run begins. Raises `Wrong` if the workflow type does not accept the
+    input.
     """
     definition = workflow_type.definition
     values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]
@@ -62,7 +63,7 @@ def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> di
 
 
 def values_of(payloads: Payloads, field: str) -> Any:
-    """Return arguments as one value: None without arguments, a list for several arguments.
+    """Return arguments as one value: None for no arguments, the value of a single argument, or a list of several.
 
     Raises `Wrong` if an argument is not JSON.
     """
@@ -71,7 +72,7 @@ def values_of(payloads: Payloads, field: str) -> Any:
 
 
 def payloads_for(input: Mapping[str, Any] | None) -> Payloads:
-    """Write the input of a run as payloads, if no payloads of a client are stored.
+    """Write the input of a run as payloads. Use this if the payloads of a client are not stored or no longer apply.
 
     An input by position becomes one argument for each position. Any other input becomes one argument, an object. An
     empty input has no arguments.
@@ -95,7 +96,7 @@ def same_arguments(payloads: Payloads, input: Mapping[str, Any] | None) -> bool:
 def memo_of(memo: Memo, field: str) -> dict[str, Any] | None:
     """Return a dict of those fields of a memo that are JSON, or None if there are none.
 
-    The other fields are stored only in the form.
+    The other fields are stored only as part of the client's original message (`wire_schedules.Form`).
     """
     values: dict[str, Any] = {}
     for name, payload in memo.fields.items():

@@ -383,7 +383,10 @@ def _make_form(request: Any) -> NewWorkflowExecutionInfo:
 
 
 async def _waits_for(call: Call, execution: Execution) -> str:
-    """Return why the execution waits, or "": no node serves its queue, or else the reason of its run."""
+    """Return why the execution waits, or "" if no reason is known.
+
+    If the run is ready but no node serves its queue, that is the reason. Otherwise it is the stored reason of the run.
+    """
     run = execution.run
     if run.status is Status.READY and not any(run.queue in node.queues for node in await call.app.nodes()):
         return f"no node serves the queue {run.queue!r}; serve it with --queue {run.queue}"

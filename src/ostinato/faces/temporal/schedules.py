@@ -139,7 +139,7 @@ class ScheduleCalls(Calls):
 
     @call(Role.READER)
     async def ListScheduleMatchingTimes(self, request: Any, call: Call) -> ListScheduleMatchingTimesResponse:
-        """List the times of a schedule in any state, with jitter, after the start and up to the end."""
+        """List the times of a schedule in any state, with jitter, after `start_time` and up to `end_time`."""
         for name in ("start_time", "end_time"):
             if not request.HasField(name):
                 raise Wrong(name, "is missing")

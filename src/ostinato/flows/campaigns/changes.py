@@ -58,8 +58,8 @@ def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operati
 
 def change_campaign(place: Place, campaign_id: str, change: str, reason: str | None) -> Operation[CampaignRecord]:
     """Pause, resume or stop a campaign, and return it. After the commit of a pause or a stop, no further turn begins.
-    After a stop, messages that were not yet committed for sending are not sent, either. Raises `NotFound` if the agent
-    has no such campaign, or `Conflict` if the campaign's status does not allow the change."""
+    After the commit of a stop, only messages that were already committed for sending are still sent. Raises `NotFound`
+    if the agent has no such campaign, or `Conflict` if the campaign's status does not allow the change."""
     rows = yield campaign_statement("lock_campaign", id=campaign_id)
     if not rows or (campaign := read_campaign(rows[0])).namespace != place.namespace or campaign.agent != place.agent:
         raise NotFound(f"agent {place.agent!r} has no campaign {campaign_id!r}")

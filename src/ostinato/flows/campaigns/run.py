@@ -128,10 +128,11 @@ class CampaignRun:
         return {"id": campaign.id, "status": campaign.status}
 
     async def _check_flows(self, definition: Definition, declared: Mapping[str, Any]) -> None:
-        """Raise `Fatal` if the agent has no such flow, neither in this process nor in its newest declaration.
+        """Raise `Fatal` if the agent lacks a flow that the campaign or one of its variants names.
 
-        Calls that send or schedule a campaign check this, too. This check is for runs that were started without such a
-        call, and for flows that were removed later. A campaign that `send` has stored is not checked again.
+        A flow is accepted if `declared` or the newest stored declaration of the agent has it. Calls that send or
+        schedule a campaign check this, too. This check is for runs that were started without such a call, and for flows
+        that were removed later. A campaign that is already stored is not checked again.
         """
         if await self._find() is not None:
             return

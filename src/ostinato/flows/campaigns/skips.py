@@ -46,8 +46,11 @@ REASONS: Mapping[str, str] = {
 
 
 def reason_to_leave_out(campaign: CampaignRecord, options: CampaignOptions, recipient: RecipientRecord) -> str | None:
-    """Return why a recipient is skipped as soon as the audience is stored, or None. The agent has no such user, the
-    user is in the holdout group, or the recipient's local time comes after the campaign has expired."""
+    """Return why a recipient is skipped as soon as the audience is stored, or None.
+
+    The reason is `unknown_user` if the agent has no such user, and `HOLDOUT` if the user is in the holdout group. It is
+    `expired` if the recipient's turn is due only after the campaign has expired.
+    """
     if recipient.user_id is None:
         return "unknown_user"
     if recipient.variant == HOLDOUT:

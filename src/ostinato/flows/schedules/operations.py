@@ -52,7 +52,8 @@ class VersionMismatch(edit.TokenMismatch):
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """What the transactions need to know about an agent and its app."""
+    """The context of the transactions in this module: the agent's place, its zone, its scheduler settings, and the
+    `Maker` that builds runs of schedules."""
 
     place: Place
     zone: str

@@ -176,7 +176,7 @@ def record_of(row: Row, settings: SchedulerSettings) -> ScheduleRecord:
 
 
 class CampaignEnd(NamedTuple):
-    """The campaign of an occurrence. `finished` and `outcome` are None while the campaign sends or stops."""
+    """How the campaign of an occurrence ended. `finished` and `outcome` are None if the campaign has not ended yet."""
 
     scheduled_for: Micros
     finished: Micros | None
@@ -209,8 +209,9 @@ def _nominal(run: Run) -> Micros:
 def _run_record(
     run: Run, stored: StoredSchedule, begun: Micros | None, campaign: CampaignEnd | None
 ) -> ScheduleRunRecord:
-    """Return the record of an occurrence. `campaign` is the campaign of a run that was stopped. It has the outcome,
-    because it has reached people before it was stopped, and ends after the run."""
+    """Return the record of an occurrence. `campaign` is the occurrence's campaign if the run was stopped. Such a
+    campaign has already reached people and ends after the run. So the outcome, the reason and the end time come from
+    the campaign."""
     detail = read_detail(run.detail)
     result: dict[str, Any] = {}
     outcome, reason, finished = None, run.reason, run.finished

@@ -1,5 +1,5 @@
-"""The store contract of the RFC on scheduled flows, for an executor that is not a node: list due occurrences, claim
-one, and report its outcome.
+"""`SchedulerStore`, with which an executor that is not a node lists due occurrences, claims one and reports its
+outcome. It implements the store contract of Zupa's RFC on scheduled flows.
 
 This is a thin layer over runs. An occurrence that is claimed here is a run with the status waiting, so no node claims
 it. When the claim expires, the run is ready again. A node that has the agent's code does not need this module: it
@@ -45,9 +45,9 @@ class DueOccurrence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The answer to a claim. The other fields are set only if `status` is `claimed`. `epoch` distinguishes the claim
-    from later claims of the same run. The status `stale` means that the schedule is canceled or paused, or has no such
-    occurrence."""
+    """The result of `SchedulerStore.claim`. `run_id`, `attempt` and `epoch` are set only if `status` is `claimed`.
+    `epoch` distinguishes the claim from later claims of the same run. The status `stale` means that the schedule is
+    canceled or paused, or has no such occurrence."""
 
     status: Literal["claimed", "already_claimed", "stale"]
     run_id: str = ""

@@ -101,7 +101,8 @@ class Surroundings(Protocol):
 
 
 def add_schedule_tools(agent: Agent, tools: ScheduleTools, around: Surroundings) -> None:
-    """Add the four tools to an agent."""
+    """Add the tools that create, update, cancel and list the current user's schedules to an agent. Raises OstinatoError
+    if the agent already has one of these tools."""
     calls = _Calls(agent, tools, around)
     create, update, cancel, listing = _models()
     for name, function, arguments in (
@@ -136,7 +137,8 @@ def check_schedule_tools(agent: Agent) -> None:
 
 
 def _models() -> tuple[type[BaseModel], type[BaseModel], type[BaseModel], type[BaseModel]]:
-    """Return the models of the arguments of the four tools. No tool has an argument for the target."""
+    """Return the models of the arguments of the tools, in the order create, update, cancel, list. No tool has an
+    argument for the target."""
     from pydantic import BaseModel, ConfigDict, Field
 
     class Strict(BaseModel):
@@ -330,8 +332,8 @@ class _Calls:
                 )
 
     def _check_room(self, place: Place, ctx: ToolContext, id: str) -> Operation[None]:
-        """Raise `Conflict` if the tools have already created `max_active` schedules for the user that may still run.
-        The user is locked, so two calls at the same time cannot exceed the limit."""
+        """Raise `Conflict` if the user already has `max_active` schedules that the tools created and that may still
+        run. The user is locked, so two calls at the same time cannot exceed the limit."""
         yield from _lock_user(place, ctx)
         names = {"namespace": place.namespace, "agent": place.agent, "user": ctx.user.external_id}
         ((count,),) = yield statement("count_agent_schedules", **names, besides=id)

@@ -286,9 +286,10 @@ class Journeys(JourneyQueries):
         call: str,
         request: Request | None,
     ) -> asyncio.Future[None] | None:
-        """Submit an input. If a segment runs the instance on this node, the segment applies the input. Otherwise a
-        transaction applies it. Return a future that is done when the instance waits or ends, or None if the instance
-        does not run on this node.
+        """Submit an input. `segment` runs the instance on this node until the instance waits or ends; it is None if
+        this node does not run the instance. A segment applies the input itself. Without a segment, a transaction
+        applies the input. Return a future that is done when the instance waits or ends, or None if the instance does
+        not run on this node.
 
         Raise `StepNotActive` if the input was refused. Raise `Outdated` if the instance has changed since the snapshot,
         or if the result is unknown. After `Outdated`, the caller must read the instance again.

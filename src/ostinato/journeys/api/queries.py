@@ -219,8 +219,8 @@ class JourneyQueries:
         second value is None, this page is the last.
 
         A page can be shorter than `limit`, even if it is not the last one. Instances that a guard hides are left out.
-        With `phase`, instances whose outcome is withheld are left out, too. Raise `OstinatoError` if the phase is
-        unknown.
+        With `phase`, ended instances whose compensation has not ended are left out, too. Raise `OstinatoError` if the
+        phase is unknown.
         """
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")

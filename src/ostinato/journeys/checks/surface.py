@@ -69,7 +69,8 @@ def only_for(checking: CheckContext) -> Iterator[Finding]:
 
 
 def other_bindings(checking: CheckContext) -> Iterator[Finding]:
-    """A binding other than `http` is supported, and allowed for this kind of definition."""
+    """Of the bindings other than `http`, a definition has only those that the engine supports and that the definition's
+    kind allows. `cli` and `function` have no settings."""
     for name, kind in _OTHERS.items():
         binding = getattr(checking.definition.spec.bindings, name)
         if binding is None:
@@ -110,8 +111,7 @@ def bound_names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def route(checking: CheckContext) -> Iterator[Finding]:
-    """Report the path of an API that begins with one of the server's own paths, because the server's path would hide
-    it."""
+    """The path of an API does not begin with one of the server's own paths. Such a path would never reach the API."""
     route_ = checking.definition.spec.bindings.http.route
     first = "" if route_ is None else re.split("[/:]", route_.path.strip("/"))[0]
     if first in OWN_PATHS:

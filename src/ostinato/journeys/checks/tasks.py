@@ -17,7 +17,8 @@ def registered(checking: CheckContext) -> Iterator[Finding]:
 
 
 def settings(checking: CheckContext) -> Iterator[Finding]:
-    """The task kind accepts the settings. A fault that the task kind reports has its own code."""
+    """The task kind accepts the settings. A finding has the code that the task kind gives to the fault, not the code of
+    this rule."""
     for _, _, state in checking.definition.states():
         if isinstance(state, Task) and (kind := checking.plugins.kinds.get(state.plugin)):
             for fault in kind.check(state.settings, checking.definition):

@@ -240,8 +240,9 @@ class Pool:
                 future.cancel()
 
     def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
-        """Use one more worker if enough requests wait, or if none is in use. If only few requests wait, do so if they
-        still wait after `WHILE_S`."""
+        """Use one more worker if at least `WORTH` requests wait, or if requests wait and the queue uses no quick place
+        yet. If fewer requests wait, use one more worker only if some still wait after `WHILE_S`. If requests wait for a
+        slow place, use one more slow place. The configured numbers of places are never exceeded."""
         if queue.slow:
             self._add_drain(queue, loop, _Lane.SLOW)
         if queue.waiting >= WORTH or (queue.draining[_Lane.QUICK] == 0 and queue.waiting + queue.suspects):

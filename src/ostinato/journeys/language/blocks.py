@@ -101,8 +101,8 @@ class OptionalWhen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlsoFor:
-    """A rule by which successes are compensated as well as failures. A rule without a predicate applies to every
-    success; a rule with a predicate applies if the predicate is true."""
+    """A rule that says which successes are compensated; failures always are. A rule without a predicate applies to
+    every success. A rule with a predicate applies if the predicate is true."""
 
     when: OptionalWhen = key("when", of(OptionalWhen), OptionalWhen())
 

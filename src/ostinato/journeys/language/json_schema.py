@@ -184,8 +184,8 @@ class _Cost:
 
 
 def _estimate_cost(schema: Any, value: Any) -> _Cost:
-    """Estimate the cost of a validation before it is done. The estimate visits each pair of a schema part and a value
-    part once, and multiplies its cost by the number of visits that the validator would make."""
+    """Estimate the cost of a validation before it is done. The validator may visit the same pair of a schema part and a
+    value part many times. The estimate computes the cost of each pair once, and adds it for every visit."""
     counting = _CostCounter(schema)
     try:
         total = counting.count(schema, value)
@@ -393,8 +393,8 @@ def _resolve(schema: Any, named: Mapping[str, Any], reference: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _compile(written: str) -> _CompiledSchema:
-    """Compile a schema. Raise `OstinatoError` if it cannot be used. A stored schema can raise it, too: the version of
-    Ostinato that checked the schema at deployment may have had other rules."""
+    """Compile a schema. Raise `OstinatoError` if it cannot be used. This can happen to a stored schema, too: the
+    version of Ostinato that checked the schema at deployment may have had other rules."""
     schema = orjson.loads(written)
     try:
         parts, recursive = _expanded_size(schema)

@@ -46,8 +46,8 @@ class Draft:
 
 
 def read(document: JourneyDocument) -> tuple[Definition | None, list[Problem]]:
-    """Return (definition, problems). The definition is None if there are errors. The problems are all those of the text
-    and its shape."""
+    """Return (definition, problems). The list has all problems of the text and its shape. The definition is None if one
+    of them is an error."""
     drafted = draft(document)
     return (None if only_errors(drafted.problems) else drafted.definition), drafted.problems
 
@@ -79,8 +79,8 @@ def _definition(reading: Reading, document: JourneyDocument, value: dict[str, An
 
 
 def _mappers(document: JourneyDocument, mappers: Any) -> dict[str, Expression]:
-    """Return the shared mappers by name. They are read before the rest, because any part may name one. Problems in them
-    are not reported here: `spec.mappers` is read again with the rest, and reports them."""
+    """Return the shared mappers by name. They are read before the other parts, because any part may refer to a mapper.
+    Their problems are not reported here, but later, when `spec.mappers` is read with the other parts."""
     quiet = Reading(document.positions)
     named = mappers.items() if isinstance(mappers, dict) else ()
     return {name: expression(quiet, one, ("spec", "mappers", name)) for name, one in named}

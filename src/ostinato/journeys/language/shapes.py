@@ -320,8 +320,8 @@ class _WrittenExpression:
 
 
 def mapper(reading: Reading, value: Any, path: Path) -> Expression:
-    """Read a mapper. In a class that has a field of this shape, `read_object` also accepts `mapperRef`, which is the
-    name of a mapper in `spec.mappers`."""
+    """Read a mapper, which is an expression that computes a value. For a field of this shape, `read_object` also
+    accepts the key `mapperRef` instead. Its value is the name of a mapper in `spec.mappers`."""
     return expression(reading, value, path)
 
 

@@ -36,7 +36,8 @@ Schema: TypeAlias = Mapping[str, Json]
 
 
 def state() -> Shape:
-    """Return the shape that reads a state by its `type`. The import is here because `reader` imports this module."""
+    """Return the shape that reads a state by its `type`. `read_state` is imported inside the function, because `reader`
+    imports this module."""
     from ostinato.journeys.language.reader import read_state
 
     return read_state

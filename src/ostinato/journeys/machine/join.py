@@ -95,8 +95,8 @@ def merge_branches(join: Join, base: Mapping[str, Json], branches: Sequence[Fram
 
 
 def ending_of_parallel(join: Join, context: Mapping[str, Json], by: Frame) -> Ending:
-    """Return the end of a parallel state without `next`, which is the end of the deciding branch. With `allOf`, an
-    output that is the whole context becomes the merged context."""
+    """Return the end of a parallel state without `next`, which is the end of the deciding branch. With `allOf`, the
+    output is `context`, the merged context, if that branch succeeded and its own output is its whole context."""
     assert by.ending is not None
     ending = by.ending
     if ending.succeeded and not ending.named and join.strategy == "allOf":

@@ -174,7 +174,7 @@ def end_runs(
 ) -> Operation[tuple[list[Row], list[Ended]]]:
     """End the runs of ended instances, whatever status the runs have. The caller has locked the runs. The claim numbers
     of the runs are increased, so that writes of a node that still holds a run are refused. Return a pair: the events to
-    write, and the ends.
+    write, and an `Ended` for each run.
 
     By default, a run's status follows from how its instance ended. `status` overrides it. For example, a terminated run
     needs this, because its instance ends as cancelled.

@@ -150,8 +150,8 @@ async def perform_effect(
 
 
 def _limit_timer(runtime: JourneyRuntime, state: Timer, outcome: Outcome) -> Outcome:
-    """Turn a computed time beyond the configured limit into a failure. Return any other outcome unchanged: the machine
-    reports values that are not a time."""
+    """Return a failure if the computed time is beyond the configured limit. Return any other outcome unchanged. The
+    state machine reports a value that is not a time."""
     most = runtime.settings.limits.longest_timer_s
     if most is None or isinstance(outcome, Failure):
         return outcome

@@ -42,8 +42,9 @@ class ClaimLost(Exception):
 @dataclass(slots=True)
 class InboxItem:
     """An input that arrives while the instance runs here. Of several items with the same `once`, only one is applied.
-    The result of `done` is True if the input was applied, and False if it was refused. It is None if the segment ended
-    before the commit, or if another item with the same `once` was applied: then the caller does not know."""
+    The result of `done` is True if the input was applied, and False if it was refused. It is None if it is not known
+    whether the input was applied: the segment ended before the commit, or another item with the same `once` was
+    applied."""
 
     input: Input
     request: Request | None

@@ -92,7 +92,7 @@ def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -
 
 
 def is_done(change: Change) -> bool:
-    """Return whether the run ends with this change: the instance has ended and needs nothing more."""
+    """Return whether the run ends with this change: the instance has ended and has no pending effects."""
     return change.instance.over and not pending_effects(change.definition, change.instance)
 
 

@@ -12,7 +12,7 @@ from ostinato.when.instants import Micros
 
 
 class StepAnswered(Conflict):
-    """Raised if an earlier submit used the key with another input."""
+    """Raised if an earlier submit to the same step used the same key with another input."""
 
 
 class Outdated(Exception):

@@ -34,8 +34,9 @@ def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
     """End an instance, whichever node holds it. The instance is compensated, unless it is terminated. A cancellation
-    changes nothing if the journey is not cancellable. If only the run has not ended yet, end the run with the status
-    that follows from the ended instance. Return the run's status, the events to write, and the ends."""
+    changes nothing if the journey is not cancellable. If the instance has ended already, end its run with the status
+    that follows from the instance's end. Change nothing while it is not decided whether that instance is compensated.
+    Return the run's status, the events to write, and an `Ended` for each ended run."""
     match status:
         case Status.CANCELLED:
             input: Input = Cancelled() if reason in (None, "", "cancelled") else Cancelled(str(reason))

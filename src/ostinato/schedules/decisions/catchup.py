@@ -1,8 +1,8 @@
 """Apply the catch-up policy and pauses to the due occurrences of a schedule: decide which of them run, and why the
 others do not. Pure.
 
-`generate` reads the occurrences in order. It stops at the first one that jitter or a move delays beyond now, so that
-neither an edit nor the completion of the schedule can lose that occurrence.
+`generate` reads the occurrences in order. It stops at the first one that jitter or a move delays beyond now. So
+`reached` does not pass that occurrence, and neither an edit nor the completion of the schedule can lose it.
 """
 
 from __future__ import annotations
@@ -93,9 +93,13 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
 def _newest(
     schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
 ) -> tuple[Micros, Micros]:
-    """Return (actual, nominal) of the oldest due occurrence that runs. All occurrences that are on time run. Of the
-    late ones, the newest `most` run, but none before `since`. With `instead`, late ones run only if none is on time.
-    Searches backwards, so that old times are never visited."""
+    """Return (actual, nominal) of the oldest due occurrence that runs; all newer ones run, too. If none runs, the
+    result is later than `now`.
+
+    All occurrences that are on time run. Of the late ones, the newest `most` run, except those before `since`. With
+    `instead`, no late one runs if another occurrence is on time. The search goes backwards, so that old times are never
+    visited.
+    """
     oldest = (now + 1, 0)
     late = on_time = 0
     for due in latest_first(schedule, now):

@@ -227,8 +227,10 @@ def oldest_suffice(schedule: Schedule) -> bool:
 def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
     """Decide after the end of a run. Of the waiting runs, `live` contains only the oldest, at least two.
 
-    Returns None if these do not suffice to decide, because a younger run may have expired. This is the case if one of
-    the given runs has expired, or if none of them can expire. Of the runs that can expire, the oldest expire first.
+    Returns None if a waiting run that is not in `live` may have expired; then all waiting runs must be read. This is
+    the case if a waiting run in `live` has expired. It is also the case if there is a catch-up window and all waiting
+    runs in `live` are manual, because manual runs never expire. Otherwise `live` contains the oldest run that can
+    expire. That run has not expired, so no younger run has.
     """
     decision = decide(schedule, live, [], now, lambda: "")
     never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)

@@ -12,7 +12,8 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """A new occurrence, the id of its run, and the nominal time at which its data window begins."""
+    """A new occurrence and the id of its run. `previous` is the nominal time at which the run's data window begins; the
+    window ends at the nominal time of the occurrence."""
 
     id: str
     occurrence: Occurrence

@@ -262,7 +262,8 @@ def _steps(field: str) -> Path:
 
 
 class _Paths(_Reading):
-    """Makes the same checks for a definition outside a file, and reports mistakes with paths instead of lines."""
+    """Makes the checks of `_Reading` for a definition outside a file, and reports mistakes with paths instead of
+    lines."""
 
     def __init__(self, kinds: ActionKinds) -> None:
         super().__init__(Document(), "", kinds)

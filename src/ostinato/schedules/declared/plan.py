@@ -276,7 +276,8 @@ def short_length(length: Micros) -> str:
 
 
 def flatten(whole: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the fields that a plan compares. Each part of the spec, the action and its input is a field."""
+    """Yield (name, value) for each field that a plan compares. Each part of the spec, of the action, of the action's
+    input and of the attributes is a field, for example `action.job`."""
     for field, value in whole.items():
         if field in ("spec", "action", "action.input", "action.http", "attributes") and isinstance(value, Mapping):
             yield from flatten({f"{field}.{part}": one for part, one in value.items()})

@@ -43,8 +43,8 @@ def load_live_runs(
     """Return a dict from schedule id to the schedule's unfinished runs. `first` limits how many waiting runs of each
     schedule are read.
 
-    With `hold`, the runs that no node has claimed yet are locked until the commit, so that no node can claim them
-    before. The decision depends on that: a run that is not claimed stops at once, while a claimed run takes time to
+    With `hold`, the runs that no node has claimed yet are locked, so that no node claims them before the commit. The
+    decision depends on whether a run is claimed: an unclaimed run stops at once, while a claimed run takes time to
     stop.
     """
     live_runs: dict[str, list[Live]] = {id: [] for id in ids}

@@ -48,7 +48,7 @@ PAUSED_BY_FAILURES = "paused after "  # begins the notes of a schedule that its 
 
 
 def _no_job(name: str) -> None:
-    """Return no job, because the end of a run builds no new runs."""
+    """Return None in place of a job. The end of a run builds no new runs, so it needs no jobs."""
 
 
 def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, list[Row]]:
@@ -90,10 +90,11 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return what a run reports about its work, if its schedule has facts (`Action.facts`): a dict with `outcome`, and
-    with the other keys of `_SAID` if the report has them. Return None for a run without facts or without a report.
+    """Return what a run with facts (`Action.facts`) says about its work: a dict with `outcome`, and with the other keys
+    of `_SAID` that the run reports. The outcome of a failed run is `failed`. Return None for a run without facts or
+    without a report.
 
-    The status of such a run is not enough: a run can succeed although its work was skipped or has failed. So the run
+    A run with facts can succeed although its work was skipped or has failed. So its status is not enough, and the run
     returns the outcome of its work as its result.
     """
     if not has_facts(ended):

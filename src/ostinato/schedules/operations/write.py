@@ -194,8 +194,9 @@ class _DecisionRows:
         return run
 
     def _placeholder(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
-        """Return a run whose action cannot be built now. A timer retries it; until then the overlap policy counts the
-        run as running. If the overlap policy holds the run back, its action is built when the run is released."""
+        """Return a run whose action cannot be built now. A timer tries again to build the action. Until the action is
+        built, the overlap policy counts the run as running. If the overlap policy holds the run back, its action is
+        built when the run is released."""
         due = fresh.occurrence
         input = self.inputs.get(due.origin)
         if input is not None:

@@ -64,8 +64,8 @@ def judge(
 
 
 class Start(NamedTuple):
-    """The phase in which a run begins that follows a failed run. With `keeps`, the new run takes over the checkpoints,
-    the reservations and the mutation of the failed run. Otherwise the reservations are released."""
+    """Where the run after a failed run begins. `phase` is its first phase. With `keeps`, the new run takes over the
+    checkpoints, the reservations and the mutation of the failed run. Otherwise the reservations are released."""
 
     phase: Phase
     keeps: bool

@@ -9,8 +9,8 @@ from ostinato.workflows.model import MutationStatus, Policy
 
 
 class Next(NamedTuple):
-    """The new status of the ledger row, the number of times that the mutator has been asked, and the time to ask it
-    again. `next_at` is None if the mutator is not asked again."""
+    """What follows the attempt. `status` is the new status of the mutation in the ledger. `attempts` counts how often
+    the mutator has been asked. `next_at` is when it is asked again, or None if it is not."""
 
     status: MutationStatus
     attempts: int

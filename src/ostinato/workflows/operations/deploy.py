@@ -71,9 +71,9 @@ def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Work
 
 
 def _is_older(version: Version, workflow: Workflow) -> bool:
-    """Return whether a version counts as older than the active one. It does if its number is lower. If the numbers
-    are equal, it does if the active version is a repair with an import path, because every process can load such a
-    repair."""
+    """Return whether a version counts as older than the active version: its number is lower, or the numbers are equal
+    and the active version is a repair with an import path. Every process can load such a repair, so it is not
+    replaced."""
     assert version.number is not None
     repaired = workflow.repairs > 0 and workflow.source is not None
     return version.number < workflow.version or (version.number == workflow.version and repaired)

@@ -105,9 +105,9 @@ def run_now(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[int]:
 
 
 def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros, new_id: NewId) -> Operation[None]:
-    """Resolve the problem that blocks a workflow. `run_id` is the run that blocks it, as far as the user knows; so an
-    old answer cannot resolve a new problem. Raises `Conflict` if the workflow is not blocked, if another run blocks it,
-    if the fixer is at work, or if this choice does not apply."""
+    """Resolve the problem that blocks a workflow. If `run_id` is given, it is the run whose problem the user wants to
+    resolve. Raises `Conflict` if another run blocks the workflow, so that a late answer cannot resolve a new problem.
+    Also raises `Conflict` if the workflow is not blocked, if the fixer is at work, or if this choice does not apply."""
     workflow, blocked = loaded.workflow, loaded.workflow.blocked
     if blocked is None:
         raise Conflict(f"workflow {workflow.name!r} is not blocked; there is nothing to resolve")
@@ -203,7 +203,7 @@ def _resume_run(loaded: Loaded, record: HandlerRun, now: Micros) -> Operation[No
 
 
 def _end_run(loaded: Loaded, record: HandlerRun, now: Micros, reason: str) -> Operation[None]:
-    """End a run that is paused in place. Another run is to follow it."""
+    """End a run that is paused in place. The caller must arrange the run that follows."""
     yield statement("save_workflow_runs", [run_row(record)])
     run = whole_run((yield sql("runs_for_update", [(record.run_id,)]))[0])
     loaded.events.append(event_row(now, run, "run:failed", reason=reason))

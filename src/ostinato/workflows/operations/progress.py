@@ -143,8 +143,8 @@ def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | N
 
 
 def _reserve(steps: Sequence[Step], now: Micros) -> Operation[dict[str, Answer]]:
-    """Reserve events. If not all events of a run can be reserved, none of them is. Returns a dict from the id of each
-    such run to the answer."""
+    """Reserve events. If one event of a run cannot be reserved, none of this run's events is. Returns a dict from the
+    id of each run without reservations to the answer that says why: `UNKNOWN_EVENT` or `TAKEN_EVENT`."""
     asked = [
         (step.record.workflow_id, topic, message) for step in steps for topic, message in dict.fromkeys(step.reserve)
     ]
@@ -328,8 +328,8 @@ def _note_arrival(step: Step, loaded: dict[str, Loaded], event: TopicEvent) -> N
 
 
 def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micros) -> None:
-    """Set when the consumers of these committing runs run again. `read_oldest` must have been called for their
-    workflows."""
+    """For each committing run of a consumer, set when the consumer is to run again. Call `read_oldest` for the
+    workflows before this."""
     for step in steps:
         workflow = loaded[step.record.workflow_id]
         if step.record.type is not HandlerType.CONSUMER or step.record.handler not in workflow.handlers:
@@ -360,7 +360,8 @@ def reserved_count(record: HandlerRun) -> int:
 
 
 def _fail(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
-    """Block the workflows of failed runs until the failures are resolved. Returns the ends of the runs."""
+    """Block the workflows of failed runs until the failures are resolved. Returns an `End` for each run: the run fails,
+    or waits if it is paused in place."""
     ends: list[End] = []
     timers: list[Row] = []
     for step in steps:

@@ -198,7 +198,8 @@ def _begin(loaded: Loaded, handler: HandlerState, now: Micros, new_id: NewId) ->
 
 
 def _start_handler(loaded: Loaded, name: str, now: Micros) -> None:
-    """Clear the fields that made a consumer due. Events that arrive from now on make it due again."""
+    """Note that a run of a handler starts now. For a consumer, clear the fields that made it due. Events that arrive
+    from now on make the consumer due again."""
     handler = loaded.handler(name)
     handler.last_run = now
     if handler.type is HandlerType.CONSUMER:

@@ -2,8 +2,8 @@
 claim.
 
 Steps of many runs are written together. After a crash or a stop, a run continues from its last checkpoint. A run that
-has not reached the mutation begins again. A run whose mutation has a final outcome continues with `next`. In between,
-the mutator is asked whether its effect took place.
+has not reached the mutation begins again. A run whose mutation has a final outcome continues with `next`. If the
+mutation has begun but has no final outcome, the mutator is asked whether its effect took place.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Call the code of users: handlers, mutators and fixers.
 
 Each call is a task of its own. Whatever the code raises, including `SystemExit` and `CancelledError`, is returned as
-the end of the call. Only the node can cancel a run: it cancels the task that waits here for the call.
+the end of the call. Only the node can cancel a run. It does so by cancelling the task that awaits `call_in_task`.
 """
 
 from __future__ import annotations

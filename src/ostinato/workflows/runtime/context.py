@@ -1,4 +1,4 @@
-"""The `ctx` argument of handlers: what each phase may do, and what it has requested.
+"""The `ctx` argument of handlers. It defines which operations each phase allows, and records what a handler requests.
 
 The permissions of the phases are enforced here. If a call of `ctx` fails, the run fails with the first such failure,
 even if the handler catches the error; the handler's result is then discarded. Code that does not use `ctx` cannot be

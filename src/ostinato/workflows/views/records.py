@@ -119,8 +119,8 @@ class InputInfo:
 
 
 def input_info(record: InputRecord, state: str, outputs: int, stale_before: Micros) -> InputInfo:
-    """Return the view of an input. `state` is a status, or "held". "held" means that the input is pending, and that the
-    run that waits for a person has reserved its events."""
+    """Return the view of an input. `state` is a status, or "held". A held input is pending, and its events are reserved
+    by a run that waits for a person."""
     held = state == HELD
     status = PENDING if held else state
     stale = status == PENDING and record.created < stale_before

@@ -53,8 +53,8 @@ class AgentSegment(RequestBody):
 
 
 class CampaignSettings(RequestBody):
-    """How a campaign is sent. For an option that is left out, the agent's setting applies. null overrides the agent's
-    setting."""
+    """How a campaign is sent. For an option that is left out, the agent's setting applies. An option that is null is
+    not used, even if the agent has a setting for it."""
 
     max_recipients: int = Field(default=0, description="A larger audience is refused, unless `confirmed`.")
     confirmed: StrictBool = False
@@ -104,8 +104,8 @@ class PreviewCampaign(RequestBody):
 
 
 class SendCampaign(PreviewCampaign):
-    """Send to a segment now. The same `id` is sent once. Without a `flow`, the model writes each message;
-    `metadata.prompt` says what about."""
+    """Send to a segment now. A campaign with the same `id` is sent once. Without a `flow`, the model writes each
+    message; `metadata.prompt` says what the message is about."""
 
     id: Text | None = None
 

@@ -11,7 +11,7 @@ from ostinato.faces.session_tokens import SessionToken, check_lifetime
 
 
 class MintToken(RequestBody):
-    """A token for a session. The token is bound to the turn `turn_id`, by default to the session's newest turn."""
+    """Create a token for a session. The token is bound to the turn `turn_id`, or else to the session's newest turn."""
 
     turn_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     expires_in: Length = Field(default="15m", description="How long it is valid, an hour at most.")

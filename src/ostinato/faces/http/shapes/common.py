@@ -19,7 +19,10 @@ from ostinato.when.instants import to_datetime
 
 
 class RequestBody(BaseModel):
-    """The base of request bodies. Unknown fields are refused. The body has one field for each row of `options`."""
+    """The base of request bodies. Unknown fields are refused.
+
+    The class argument `options` adds fields to a subclass: one field for each `Option`, with None as the default.
+    """
 
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=False)
 

@@ -40,8 +40,11 @@ class ChangeShown(BaseModel):
 
 
 class StepShown(BaseModel):
-    """The step of a plan for one schedule. `missing` means that this origin declared the schedule before and no longer
-    does. `taken` means that another origin, `owner`, declares the schedule."""
+    """The step of a plan for one schedule. An origin is the file or the program that declares schedules.
+
+    `missing` means that the origin of the plan declared the schedule before, but declares it no longer. `taken` means
+    that another origin, `owner`, declares the schedule.
+    """
 
     name: str
     verb: Literal["create", "update", "unchanged", "missing", "taken"]

@@ -18,7 +18,7 @@ class Link(BaseModel):
 
 
 class _Linked(BaseModel):
-    """An answer about a journey. Its further fields are those fields of the context that the journey shows."""
+    """The base of answers about a journey. An answer also has the context fields that the journey shows."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -45,7 +45,7 @@ class JourneyStatusShown(_Linked):
 
 
 class JourneyHeard(_Linked):
-    """The answer to a caller whom the read guard does not allow to read the journey."""
+    """The answer to a step or a cancel, if the read guard does not allow the caller to read the journey."""
 
     noted: str | None = Field(default=None, alias="_note", description=_NOTE)
 

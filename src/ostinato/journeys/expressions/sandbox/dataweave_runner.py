@@ -86,8 +86,8 @@ class DataWeaveRunner:
         self._run([Request(0, "[now() as String, uuid(), random()]", {"context": {}}, 5.0)], 1 << 10)
 
     def check(self, request: Request) -> dict[str, Any] | None:
-        """Compile the expression by evaluating it. Return None if it is valid, else its mistake. Errors that are not
-        compilation errors are ignored, because the bindings are null."""
+        """Compile the expression by evaluating it. Return None if it is valid, else its mistake. The request binds
+        every name to null. Errors at run time may result from these nulls, so they are ignored."""
         output = _OUTPUT.match(request.expr)
         if output and output[1] not in ("application/json", "json"):
             return {"message": f"its result is JSON, not {output[1]}: leave `output` out, or say application/json"}
@@ -211,8 +211,8 @@ def _timed(expr: str) -> str:
 
 
 def _clock(expr: str) -> tuple[int, str]:
-    """Return where to insert the function `now` into an expression, and its text. It is one line with the text that
-    follows, so that line numbers do not change."""
+    """Return (position, text): where to insert the function `now` into an expression, and the text to insert. The text
+    has no line break, so that line numbers do not change."""
     clock = f"fun now() = {_NOW} as DateTime "
     if not _HEADER.search(expr):
         return 0, f"{clock}--- "

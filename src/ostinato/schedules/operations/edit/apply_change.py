@@ -88,7 +88,7 @@ Processed: TypeAlias = tuple[Schedule, list[Live], list[Row]]
 def process_due(
     call: Call, schedule: Schedule, live: list[Live], *, late: Reason | None = None
 ) -> Operation[Processed]:
-    """Process the due times by the spec and the policies before the edit.
+    """Process the due times before an edit changes the schedule, so that the old spec and the old policies apply.
 
     If `late` is given and a due time is late, none of the due times runs, and `late` is stored as the reason. This is
     for a schedule that is being closed, which should not start its backlog. Returns (schedule, its unfinished runs,

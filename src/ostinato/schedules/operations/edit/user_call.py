@@ -61,8 +61,8 @@ async def run_once(store: Store, call: Call, work: Callable[[], Operation[Answer
 
 
 async def find_answer(store: Store, call: Call) -> Answer | None:
-    """Return the answer of an earlier call with the same request id, or None. Raises Conflict if the earlier call was
-    another call or had other arguments."""
+    """Return the answer of an earlier call with the same request id, or None. Raises Conflict if the earlier call had
+    another verb, another schedule or other arguments."""
     answer: Answer | None = await store.read(
         lambda _: idempotency.find_answer(call.namespace, call.request, _summary(call))
     )
