@@ -347,6 +347,29 @@ async def test_a_canceled_run_leaves_no_recipient_open(world: World) -> None:
     assert len(outbox.sent) == 2
 
 
+async def test_a_canceled_run_of_a_large_campaign_ends_its_recipients_in_chunks(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A chunk is one transaction, so that nobody waits for the lock of the campaign for long."""
+    monkeypatch.setattr("ostinato.flows.campaigns.changes.CHUNK", 3)
+    monkeypatch.setattr("ostinato.flows.campaigns.run.CampaignRun._shift", _nothing)
+    make_hello(world)
+    await put_people(world, *numbered("u", 10))
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True)
+    await world.advance("5s")
+    await world.app.functions.cancel(sent.id)
+    await world.advance("1m")
+    ended = await campaigns(world).get(sent.id)
+    assert (ended.status, ended.reason, ended.counts) == ("stopped", "canceled", {"skipped": 10})
+    skipped = [event for event in await all_events(world) if event.name == "schedule:skipped"]
+    assert len({event.data["recipient_user_external_id"] for event in skipped}) == len(skipped) == 10
+
+
+async def _nothing(_: Any) -> dict[str, Any]:
+    """The sending part of a campaign's run, which does nothing and is not over."""
+    return {"over": False, "idle": True, "changed": False, "flying": 0, "next": None}
+
+
 async def test_a_terminated_run_leaves_no_campaign_that_sends(world: World) -> None:
     _, outbox = make_hello(world)
     await put_people(world, *numbered("u", 5))
@@ -769,6 +792,16 @@ async def test_preview_and_test_send(world: World) -> None:
     assert [one.id for one in await campaigns(world).list(campaign_id="test")] == [sent.id]
 
 
+async def test_preview_counts_everybody_once(world: World) -> None:
+    agent, _ = make_hello(world)
+    agent.segment("twice")(lambda ctx: [*numbered("u", 501), *numbered("u", 2)])  # the same people on two pages
+    await put_people(world, "u000", "u001")
+    preview = await campaigns(world).preview(
+        {"type": "custom_query", "resolver": "twice"}, flow="hello", allow_session_bootstrap=True
+    )
+    assert (preview.recipients, preview.skipped["unknown_user"]) == (501, 499)
+
+
 async def test_preview_counts_with_the_options_of_send(world: World) -> None:
     agent, _ = make_hello(world)
     agent.before_llm(lambda hook_input: End() if hook_input.turn.source == "inbound" else None)
@@ -956,3 +989,9 @@ async def test_bad_input_is_refused_at_the_door(world: World, segment: Any, opti
 def test_a_word_does_not_stop_and_start(world: World, settings: dict[str, Any], word: str) -> None:
     with pytest.raises(OstinatoError, match=f"campaigns: '{word}' is in both stop_words and start_words"):
         make_hello(world, campaigns=settings)
+
+
+@pytest.mark.parametrize("value", [5, None, "stop", {"stop": 1}, ["stop", ""], ["stop", 7]])
+def test_words_that_are_no_list_are_refused(world: World, value: Any) -> None:
+    with pytest.raises(OstinatoError, match=r"campaigns\.stop_words .* is not a list of words"):
+        make_hello(world, campaigns={"stop_words": value})

@@ -3,7 +3,7 @@ which users opt out and in."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -43,7 +43,7 @@ def check_defaults(value: Mapping[str, Any], where: str) -> None:
         elif name == "rate":
             read_rate(setting, f"{where}.rate")
         elif name in ("stop_words", "start_words"):
-            if isinstance(setting, str) or not all(isinstance(word, str) and word.strip() for word in setting):
+            if not _is_list_of_words(setting):
                 raise OstinatoError(f"{where}.{name} {short_repr(setting)} is not a list of words")
         elif name in ("stop_reply", "start_reply"):
             check_text(setting, f"{where}.{name}")
@@ -55,6 +55,12 @@ def check_defaults(value: Mapping[str, Any], where: str) -> None:
     both = [word for word in value.get("stop_words", STOP_WORDS) if word.casefold() in starts]
     if both:
         raise OstinatoError(f"{where}: {both[0]!r} is in both stop_words and start_words, so it could not opt in again")
+
+
+def _is_list_of_words(value: object) -> bool:
+    if not isinstance(value, Collection) or isinstance(value, str | bytes | Mapping):
+        return False
+    return all(isinstance(word, str) and word.strip() for word in value)
 
 
 def with_defaults(options: object, defaults: Mapping[str, Any]) -> object:

@@ -48,8 +48,9 @@ async def read_audience(
     names = list(segment.users)
     if segment.resolver is not None:
         names = [name async for name in resolve_names(code, definition, place.namespace, now)]
+    names = list(dict.fromkeys(names))
     for begin in range(0, len(names), PAGE):
-        chunk = list(dict.fromkeys(names[begin : begin + PAGE]))
+        chunk = names[begin : begin + PAGE]
         users_by_name = await store.read(lambda _, chunk=chunk: _users_by_name(place, chunk))  # type: ignore[misc]
         yield [(name, users_by_name.get(name)) for name in chunk]
 
@@ -109,9 +110,8 @@ def freeze_page(
     if not _may_store(campaign, resolution):
         return None
     definition = definition_of(campaign)
-    users, last = yield from read_page(
-        place, definition.segment, campaign.as_of, definition.scheduled_for or campaign.as_of, after
-    )
+    scheduled_for = campaign.as_of if definition.scheduled_for is None else definition.scheduled_for
+    users, last = yield from read_page(place, definition.segment, campaign.as_of, scheduled_for, after)
     count = yield from _store_recipients(
         place, campaign, definition, setting, [(user.external_id, user) for user in users]
     )

@@ -30,6 +30,10 @@ _CHANGES = {
     "resume": ("sending", "campaign:resumed", ("paused",)),
     "stop": ("stopping", "campaign:stopped", ("resolving", "sending", "paused")),
 }
+_ABANDONED = (
+    ("pending", Outcome.SKIPPED, "campaign_stopped"),
+    ("started", Outcome.FAILED, "campaign_lost"),
+)
 
 
 def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operation[CampaignRecord]:
@@ -120,28 +124,22 @@ def end_with_outcome(
     yield sql("insert_events", [campaign_event(place, campaign, "campaign:completed", **more)])
 
 
-def abandon_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
-    """End a campaign whose run is being canceled, even if turns are in progress. The rows of those turns still get
-    their own outcomes. Return the campaign."""
+def abandon_chunk(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
+    """End some recipients of a campaign whose run is over or being canceled, even if their turns are in progress. Those
+    turns still get their own outcomes. If no recipient is left, end the campaign. Return the campaign."""
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
         return campaign
     definition = definition_of(campaign)
-    for status in ("pending", "started"):
-        while True:
-            rows = yield campaign_statement(
-                "list_recipients", id=campaign_id, after="", outcome="", status=status, limit=CHUNK
-            )
-            recipients = [read_recipient(row) for row in rows]
-            if not recipients:
-                break
+    for status, outcome, reason in _ABANDONED:
+        names = {"id": campaign_id, "after": "", "outcome": "", "status": status, "limit": CHUNK}
+        recipients = [read_recipient(row) for row in (yield campaign_statement("list_recipients", **names))]
+        if recipients:
             for recipient in recipients:
-                outcome = Outcome.SKIPPED if status == "pending" else Outcome.FAILED
-                finish_recipient(
-                    recipient, place.now, outcome, "campaign_stopped" if status == "pending" else "campaign_lost"
-                )
+                finish_recipient(recipient, place.now, outcome, reason)
             events = [recipient_event(place, campaign, recipient, definition) for recipient in recipients]
             yield from write_recipients(recipients, events)
+            return campaign
     return (yield from end_campaign(place, campaign_id))
 
 
@@ -160,5 +158,5 @@ def end_lost_campaign(place: Place, campaign_id: str, reason: str) -> Operation[
     ((_, fresh),) = yield campaign_statement("started_recipients", id=campaign.id, since=place.now - SLOW)
     if changed or fresh:
         return "again" if changed else "wait"
-    yield from abandon_campaign(place, campaign_id)
-    return "over"
+    campaign = yield from abandon_chunk(place, campaign_id)
+    return "over" if campaign.over else "again"

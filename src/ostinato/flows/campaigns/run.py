@@ -336,8 +336,10 @@ class CampaignRun:
             await self._write(lambda place: changes.stop_for_cancel(place, self.id))
 
         async def abandon() -> dict[str, Any]:
-            campaign: CampaignRecord = await self._write(lambda place: changes.abandon_campaign(place, self.id))
-            return outcome_json(campaign)
+            while True:
+                campaign: CampaignRecord = await self._write(lambda place: changes.abandon_chunk(place, self.id))
+                if campaign.over:
+                    return outcome_json(campaign)
 
         await self.ctx.step(step(stop, name="stop"))
         await self.ctx.step(step(self._shift, name="send"))
