@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from ostinato.journeys.api.changes import Journeys
     from ostinato.webhooks.api import Webhooks
     from ostinato.workflows.api import Workflows
-    from ostinato.workflows.definition import WorkflowCode
+    from ostinato.workflows.declaration import WorkflowCode
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

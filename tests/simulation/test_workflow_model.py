@@ -20,7 +20,7 @@ from ostinato import Conflict, every
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.testing import VirtualLoop, World
 from ostinato.workflows import NOT_KNOWN_YET, Prepared
-from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
 from ostinato.workflows.errors import (
     AuthRequired,
     InternalError,

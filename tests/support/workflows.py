@@ -8,7 +8,7 @@ from typing import Any
 
 from ostinato import Ostinato, every
 from ostinato.workflows import Prepared
-from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
 from ostinato.workflows.tools import NOT_APPLIED, NOT_KNOWN_YET, Reconciled, applied
 
 

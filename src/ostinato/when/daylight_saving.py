@@ -1,4 +1,4 @@
-"""Find the times of calendars across daylight-saving changes.
+"""Find the times of calendars, and the instant of a single time, across daylight-saving changes.
 
 When the clock is put forward, there is a gap: some wall-clock times do not exist. When the clock is put back, there is
 a fold: some wall-clock times exist twice. Under the wall rule (`wall_source`), a calendar matches whenever the clock
@@ -8,8 +8,10 @@ shows a matching time. Under the cron rule (`fixed_wall_source`), each matching 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from datetime import datetime
 
-from ostinato.when.instants import SECOND, Micros
+from ostinato.errors import SpecError
+from ostinato.when.instants import SECOND, Micros, format_instant, wall_micros
 from ostinato.when.sources import Source, Steps
 from ostinato.when.wall_clock import WallClock
 from ostinato.when.zones import Zone
@@ -87,3 +89,29 @@ def fixed_wall_source(wall: WallClock, zone: Zone) -> Source:
         return max(starts[i], matching_wall - offsets[i]) * SECOND
 
     return Steps(following, preceding)
+
+
+def instant_of_wall(moment: datetime, zone: Zone, field: str) -> Micros:
+    """Return the instant at which the clock shows `moment`, a datetime without an offset.
+
+    Raises `SpecError` if the clock never shows this time or shows it twice. The error says what to write instead.
+    """
+    second, fraction = divmod(wall_micros(moment), SECOND)
+    seconds = zone.instants(second)
+    if len(seconds) == 1:
+        return seconds[0] * SECOND + fraction
+    if not seconds:
+        after = zone.first_at_or_past(second)
+        raise SpecError(
+            f"{field} {moment.isoformat()} does not exist in {zone.name}: the clock is put forward over it",
+            field=field,
+            value=moment.isoformat(),
+            hint=f"the first moment after the gap is {format_instant(after * SECOND)}",
+        )
+    either = " or ".join(repr(format_instant(t * SECOND + fraction)) for t in seconds)
+    raise SpecError(
+        f"{field} {moment.isoformat()} happens twice in {zone.name}: the clock is put back over it",
+        field=field,
+        value=moment.isoformat(),
+        hint=f"say which: {either}",
+    )

@@ -5,15 +5,8 @@ from __future__ import annotations
 from datetime import date, datetime
 
 from ostinato.errors import SpecError, short_repr
-from ostinato.when.instants import (
-    SECOND,
-    Micros,
-    format_instant,
-    from_datetime,
-    read_datetime,
-    read_instant,
-    wall_micros,
-)
+from ostinato.when.daylight_saving import instant_of_wall
+from ostinato.when.instants import Micros, from_datetime, read_datetime, read_instant
 from ostinato.when.zones import Zone
 
 
@@ -28,25 +21,7 @@ def read_moment(value: object, zone: Zone | None, field: str) -> Micros:
         return from_datetime(moment)
     if zone is None:
         return read_instant(moment, field)
-    second, fraction = divmod(wall_micros(moment), SECOND)
-    seconds = zone.instants(second)
-    if len(seconds) == 1:
-        return seconds[0] * SECOND + fraction
-    if not seconds:
-        after = zone.first_at_or_past(second)
-        raise SpecError(
-            f"{field} {moment.isoformat()} does not exist in {zone.name}: the clock is put forward over it",
-            field=field,
-            value=moment.isoformat(),
-            hint=f"the first moment after the gap is {format_instant(after * SECOND)}",
-        )
-    either = " or ".join(repr(format_instant(t * SECOND + fraction)) for t in seconds)
-    raise SpecError(
-        f"{field} {moment.isoformat()} happens twice in {zone.name}: the clock is put back over it",
-        field=field,
-        value=moment.isoformat(),
-        hint=f"say which: {either}",
-    )
+    return instant_of_wall(moment, zone, field)
 
 
 def read_date(value: object, field: str) -> date:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ostinato.workflows.api import FailedRun, Workflows
-    from ostinato.workflows.definition import Topic, WorkflowCode
+    from ostinato.workflows.declaration import WorkflowCode
+    from ostinato.workflows.definition import Topic
     from ostinato.workflows.errors import (
         AuthRequired,
         HandlerFailed,
@@ -49,7 +50,8 @@ __all__ = [
 
 _OFFERED = {
     "api": "FailedRun Workflows",
-    "definition": "Topic WorkflowCode",
+    "declaration": "WorkflowCode",
+    "definition": "Topic",
     "errors": "AuthRequired HandlerFailed InternalError LogicError PermissionDenied PreconditionFailed Transient",
     "model": "Outcome",
     "runtime.body": "CLEAR",

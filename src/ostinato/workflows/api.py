@@ -12,7 +12,7 @@ from ostinato.engine.idempotency import digest, run_once
 from ostinato.errors import OstinatoError, did_you_mean, short_repr
 from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
-from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
 from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import Choice, HandlerRun, Workflow
 from ostinato.workflows.operations import operator_requests

@@ -11,7 +11,7 @@ from ostinato import every
 from ostinato.engine.context import LARGEST
 from ostinato.testing import World
 from ostinato.workflows import Prepared
-from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
 from ostinato.workflows.runtime import body
 from tests.support.workflows import Service, mailbox
 

@@ -10,7 +10,7 @@ import pytest
 from ostinato import Ostinato, every
 from ostinato.testing import World
 from ostinato.workflows import Prepared
-from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
 from tests.support.workflows import NOT_KNOWN_YET, Mailbox, Service, mailbox
 
 LEASE = 4.0

@@ -12,7 +12,7 @@ from ostinato import Conflict, OstinatoError, cron, every
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.testing import World, run_virtual
 from ostinato.workflows import Prepared
-from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
 from tests.support.workflows import mailbox
 
 

@@ -10,7 +10,7 @@ import pytest
 from ostinato import Conflict, NotFound, Ostinato, every
 from ostinato.testing import World
 from ostinato.workflows import Prepared
-from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
 from ostinato.workflows.errors import AuthRequired, LogicError, Transient
 from ostinato.workflows.operations.deploy import find
 from tests.support.workflows import NOT_KNOWN_YET, Late, Service, mailbox

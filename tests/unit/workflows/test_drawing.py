@@ -9,7 +9,8 @@ from xml.etree import ElementTree
 import pytest
 
 from ostinato import every
-from ostinato.workflows.definition import Definition, WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
+from ostinato.workflows.definition import Definition
 from ostinato.workflows.drawing import COLOURS, STATUSES, Marks, draw
 from ostinato.workflows.views.overview import WorkflowInfo
 from tests.support.pictures import SVG, contrast

@@ -12,7 +12,8 @@ import orjson
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, check_text, did_you_mean
 from ostinato.flows.campaigns.model import CampaignRecord
-from ostinato.flows.campaigns.options import CampaignOptions, read_object, read_options, read_truth, read_whole
+from ostinato.flows.campaigns.options import CampaignOptions, read_options
+from ostinato.flows.campaigns.read_values import read_object, read_truth, read_whole
 from ostinato.flows.errors import DefinitionError
 from ostinato.flows.model import MOST_METADATA
 from ostinato.flows.segments import Segment, check_segment

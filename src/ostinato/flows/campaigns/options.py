@@ -1,17 +1,16 @@
-"""The options of a campaign, which say how it is sent: their values, and how they are read and checked. The holdout and
-the variant of a user are chosen here, too."""
+"""The options of a campaign, which say how it is sent: their values, and how they are read and checked."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ostinato.engine.context import to_json
-from ostinato.errors import OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.errors import OstinatoError, did_you_mean, short_repr
 from ostinato.flows.campaigns.local_time import QuietHours, read_clock, read_quiet_hours
 from ostinato.flows.campaigns.rate import Rate, read_rate
+from ostinato.flows.campaigns.read_values import read_truth, read_whole
+from ostinato.flows.campaigns.variants import Variant, assign_variant, read_variants
 from ostinato.flows.model import ON_ACTIVE_FLOW, OnActiveFlow
 from ostinato.model import read_length
 from ostinato.when.durations import DAY
@@ -19,24 +18,7 @@ from ostinato.when.instants import Micros
 
 MOST_RECIPIENTS = 10_000  # the default of `max_recipients`
 MOST_IN_FLIGHT = 1_000
-MOST_VARIANTS = 8
-HOLDOUT = "holdout"
 _IN_FLIGHT = 50
-
-
-@dataclass(frozen=True, slots=True)
-class Variant:
-    """One of several versions of a campaign. `flow`, if set, replaces the campaign's flow. The keys of `input` override
-    those of the campaign's input. `weight` is the variant's share of the recipients, relative to the other weights."""
-
-    name: str
-    weight: int = 1
-    flow: str | None = None
-    input: Mapping[str, Any] | None = None
-
-    def as_json(self) -> dict[str, Any]:
-        values = {"weight": self.weight, "flow": self.flow, "input": self.input}
-        return {name: value for name, value in values.items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,20 +49,8 @@ class CampaignOptions:
     on_active_flow: OnActiveFlow = "skip"
 
     def assign(self, salt: str, external_id: str) -> str | None:
-        """Return the name of the user's variant, `HOLDOUT` if the user is in the holdout group, or None if there are no
-        variants. The same salt and external id give the same result on every node."""
-        if not self.holdout and not self.variants:
-            return None
-        digest = hashlib.sha256(f"{salt}\0{external_id}".encode()).digest()
-        if int.from_bytes(digest[:8]) % 1_000_000 < self.holdout * 10_000:
-            return HOLDOUT
-        total = sum(variant.weight for variant in self.variants)
-        place = int.from_bytes(digest[8:16]) % total if total else 0
-        for variant in self.variants:
-            place -= variant.weight
-            if place < 0:
-                return variant.name
-        return None
+        """Return the name of the user's variant, `HOLDOUT` if the user is in the holdout group, or None."""
+        return assign_variant(self.holdout, self.variants, salt, external_id)
 
     def variant(self, name: str | None) -> Variant | None:
         return next((variant for variant in self.variants if variant.name == name), None)
@@ -117,48 +87,6 @@ def _read_cap(value: object, where: str) -> tuple[int, Micros]:
     return messages, per
 
 
-def _read_variants(value: object, where: str) -> tuple[Variant, ...]:
-    if not isinstance(value, Mapping) or not 1 <= len(value) <= MOST_VARIANTS:
-        raise OstinatoError(f"{where} {short_repr(value)} is not an object of 1 to {MOST_VARIANTS} variants")
-    variants = []
-    for name, settings in value.items():
-        place = f"{where}.{name}"
-        check_text(name, f"{where}: a name")
-        if name == HOLDOUT:
-            raise OstinatoError(f"{place}: the name is reserved; the option holdout sets the share")
-        if not isinstance(settings, Mapping) or set(settings) - {"weight", "flow", "input"}:
-            raise OstinatoError(f"{place} {short_repr(settings)} is not an object of weight, flow and input")
-        if settings.get("flow") is not None:
-            check_text(settings["flow"], f"{place}.flow")
-        if settings.get("input") is not None:
-            read_object(settings["input"], f"{place}.input")
-        weight = read_whole(settings.get("weight", 1), f"{place}.weight", 1, 1_000)
-        variants.append(Variant(name, weight, settings.get("flow"), settings.get("input")))
-    return tuple(variants)
-
-
-def read_whole(value: object, where: str, least: int, most: int) -> int:
-    """Return `value` if it is an int in the range. Otherwise raise OstinatoError."""
-    if type(value) is not int or not least <= value <= most:
-        raise OstinatoError(f"{where} {short_repr(value)} is not a whole number from {least:,} to {most:,}")
-    return value
-
-
-def read_truth(value: object, where: str) -> bool:
-    """Return `value` if it is a bool. Otherwise raise OstinatoError."""
-    if not isinstance(value, bool):
-        raise OstinatoError(f"{where} {short_repr(value)} is neither True nor False")
-    return value
-
-
-def read_object(value: object, where: str) -> Mapping[str, Any]:
-    """Return `value` if it is a mapping that JSON can represent. Otherwise raise OstinatoError."""
-    if not isinstance(value, Mapping):
-        raise OstinatoError(f"{where} {short_repr(value)} is not an object")
-    to_json(dict(value), where)
-    return value
-
-
 def _expiry(value: Any, where: str) -> Micros:
     length = read_length(value, where)
     if not 0 < length <= 90 * DAY:
@@ -190,7 +118,7 @@ _READ: Mapping[str, Any] = {
     "require_opt_in": read_truth,
     "expires_after": _expiry,
     "holdout": _percent,
-    "variants": _read_variants,
+    "variants": read_variants,
     "on_active_flow": _active_flow,
 }
 _NULLABLE = ("rate", "quiet_hours", "local_time", "frequency_cap")

@@ -14,9 +14,10 @@ from ostinato.flows.campaigns.agent_settings import Setting
 from ostinato.flows.campaigns.definition import Definition
 from ostinato.flows.campaigns.events import recipient_event
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
-from ostinato.flows.campaigns.options import HOLDOUT, CampaignOptions
+from ostinato.flows.campaigns.options import CampaignOptions
 from ostinato.flows.campaigns.recipients import CHUNK, finish_recipient, new_recipient, write_recipients, zone_of
 from ostinato.flows.campaigns.store import campaign_statement, read_recipient
+from ostinato.flows.campaigns.variants import HOLDOUT
 from ostinato.flows.model import Outcome, SessionRecord, SessionStatus, UserRecord
 from ostinato.flows.store import read_session
 from ostinato.flows.turns import Place

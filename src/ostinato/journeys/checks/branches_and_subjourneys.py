@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ostinato.errors import did_you_mean, list_choices
 from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
 from ostinato.journeys.language import Definition, Graph
-from ostinato.journeys.language.states import CallSubjourney, Parallel, Transform, Wait, Webhook
+from ostinato.journeys.language.states import CallSubjourney, Parallel, Transform
 from ostinato.journeys.problems import Severity
 
 
@@ -31,39 +31,6 @@ def join_goes_somewhere(checking: CheckContext) -> Iterator[Finding]:
             if join.mapper is not None and join.result_var is None:
                 here = (*graph.at(id), "parallel", "join")
                 yield Finding(here, "the mapper's result replaces the whole context", "add resultVar: …, if not meant")
-
-
-def steps_have_different_ids(checking: CheckContext) -> Iterator[Finding]:
-    """Steps that can wait at the same time have different ids."""
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, Parallel):
-            seen: dict[str, str] = {}
-            for n, branch in enumerate(state.parallel.branches):
-                here = (*graph.at(id), "parallel", "branches", n)
-                for step in sorted(steps_in(checking.definition, branch)):
-                    if step in seen:
-                        message = f"{step!r} waits in the branch {seen[step]!r} at the same time"
-                        yield Finding(here, message, "give each step an id of its own")
-                    seen.setdefault(step, branch.name)
-
-
-def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
-    """Return the ids of all states that wait for an input in these graphs, in their branches, and in the subjourneys
-    that they enter."""
-    steps: set[str] = set()
-    waiting, entered = list(graphs), set()
-    while waiting:
-        for id, state in waiting.pop().states.items():
-            match state:
-                case Wait() | Webhook():
-                    steps.add(id)
-                case Parallel():
-                    waiting += state.parallel.branches
-                case CallSubjourney() if state.subjourney.ref not in entered:
-                    entered.add(state.subjourney.ref)
-                    below = definition.spec.subjourneys.get(state.subjourney.ref)
-                    waiting += [below] if below else []
-    return steps
 
 
 def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
@@ -151,7 +118,6 @@ def steps_into(definition: Definition, name: str) -> Iterator[tuple[str | int, .
 RULES = (
     Rule("parallel-names", branches_have_names),
     Rule("join-result", join_goes_somewhere, Severity.WARNING),
-    Rule("step-twice", steps_have_different_ids),
     Rule("subjourney-unknown", subjourney_exists),
     Rule("subjourney-cycle", subjourney_ends, Severity.WARNING),
     Rule("transform-result", transform_has_a_place),

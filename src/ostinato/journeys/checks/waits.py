@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from ostinato.errors import SpecError, short_json
 from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
-from ostinato.journeys.language import targets
-from ostinato.journeys.language.states import Timer, Wait, Webhook
+from ostinato.journeys.language import Definition, Graph, targets
+from ostinato.journeys.language.states import CallSubjourney, Parallel, Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
 from ostinato.when.durations import DAY, TooLong, parse_duration
 from ostinato.when.instants import SECOND, Micros, OutOfCalendar, read_instant
@@ -32,6 +32,39 @@ def step_is_not_cancel(checking: CheckContext) -> Iterator[Finding]:
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook) and id == RESERVED:
             yield Finding(graph.at(id), "'cancel' is the step that cancels a journey", "rename the state", key=True)
+
+
+def steps_have_different_ids(checking: CheckContext) -> Iterator[Finding]:
+    """Steps that can wait at the same time have different ids."""
+    for graph, id, state in checking.definition.states():
+        if isinstance(state, Parallel):
+            seen: dict[str, str] = {}
+            for n, branch in enumerate(state.parallel.branches):
+                here = (*graph.at(id), "parallel", "branches", n)
+                for step in sorted(steps_in(checking.definition, branch)):
+                    if step in seen:
+                        message = f"{step!r} waits in the branch {seen[step]!r} at the same time"
+                        yield Finding(here, message, "give each step an id of its own")
+                    seen.setdefault(step, branch.name)
+
+
+def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
+    """Return the ids of all states that wait for an input in these graphs, in their branches, and in the subjourneys
+    that they enter."""
+    steps: set[str] = set()
+    waiting, entered = list(graphs), set()
+    while waiting:
+        for id, state in waiting.pop().states.items():
+            match state:
+                case Wait() | Webhook():
+                    steps.add(id)
+                case Parallel():
+                    waiting += state.parallel.branches
+                case CallSubjourney() if state.subjourney.ref not in entered:
+                    entered.add(state.subjourney.ref)
+                    below = definition.spec.subjourneys.get(state.subjourney.ref)
+                    waiting += [below] if below else []
+    return steps
 
 
 def one_time(checking: CheckContext) -> Iterator[Finding]:
@@ -128,6 +161,7 @@ def wrong_instant(text: str) -> str | None:
 RULES = (
     Rule("external-timeout", timeout_has_a_way),
     Rule("step-cancel", step_is_not_cancel),
+    Rule("step-twice", steps_have_different_ids),
     Rule("timer-one", one_time),
     Rule("timer-literal", literal_time),
     Rule("timer-limit", timer_in_bounds),

@@ -31,7 +31,8 @@ from ostinato.when.instants import SECOND, Micros, to_datetime
 from ostinato.workflows.decisions.effect_keys import EarlierCall, effect_key, key_of_call
 from ostinato.workflows.decisions.failures import UNCERTAIN, Failure
 from ostinato.workflows.decisions.reconciliation import after_attempt
-from ostinato.workflows.definition import ConsumerDefinition, ProducerDefinition, WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
+from ostinato.workflows.definition import ConsumerDefinition, ProducerDefinition
 from ostinato.workflows.errors import HandlerFailed
 from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import (

@@ -6,7 +6,7 @@ import importlib
 
 from ostinato.engine.log import log
 from ostinato.errors import OstinatoError
-from ostinato.workflows.definition import WorkflowCode
+from ostinato.workflows.declaration import WorkflowCode
 from ostinato.workflows.model import Workflow
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ostinato.schedules.operations.edit.apply_change import Edit, change, combine_edits, save, with_next
+from ostinato.schedules.operations.edit.conflict_token import TokenMismatch
 from ostinato.schedules.operations.edit.create_schedules import AlreadyExists, create, insert_schedules
 from ostinato.schedules.operations.edit.delete_schedule import delete
 from ostinato.schedules.operations.edit.pause_and_resume import pause, pause_edit, resume, resume_edit
@@ -10,7 +11,7 @@ from ostinato.schedules.operations.edit.skip_and_move import leave_out, move, pu
 from ostinato.schedules.operations.edit.start_backfill import backfill, backfill_edit, set_backfill_state
 from ostinato.schedules.operations.edit.trigger_run import trigger, trigger_edit
 from ostinato.schedules.operations.edit.update_definition import update, update_edit
-from ostinato.schedules.operations.edit.user_call import Answer, Call, TokenMismatch, find_answer, run_once
+from ostinato.schedules.operations.edit.user_call import Answer, Call, find_answer, run_once
 
 __all__ = [
     "AlreadyExists",

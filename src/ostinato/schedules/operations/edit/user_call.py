@@ -10,6 +10,7 @@ from ostinato.engine import idempotency
 from ostinato.errors import Conflict
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.model import Schedule
+from ostinato.schedules.operations.edit.conflict_token import check_token
 from ostinato.schedules.rows import (
     closed_of,
     id_of,
@@ -41,17 +42,6 @@ class Call:
     token: int | None = None
     actor: str | None = None
     asked: str = ""
-
-
-class TokenMismatch(Conflict):
-    """Raised if the schedule has changed since the caller read it. `current` is its present token."""
-
-    def __init__(self, name: str, expected: int, current: int) -> None:
-        super().__init__(
-            f"schedule {name!r} has changed: the conflict token given is {expected}, the current one is {current}; "
-            "read it again and decide again"
-        )
-        self.current = current
 
 
 async def run_once(store: Store, call: Call, work: Callable[[], Operation[Answer]]) -> Answer:
@@ -96,6 +86,5 @@ def load_locked(call: Call, repairs: bool) -> Operation[Schedule]:
                 "action (upsert), or delete it"
             ) from None
         schedule = read_anyway(rows[0])
-    if call.token is not None and call.token != schedule.token:
-        raise TokenMismatch(call.name, call.token, schedule.token)
+    check_token(call.name, call.token, schedule)
     return schedule
