@@ -122,20 +122,31 @@ SELECT o.user_id, count(*) FROM {rows r(id text)} JOIN ostinato_agent_recipients
 WHERE o.started >= :since AND o.started IS NOT NULL AND (o.outcome IS NULL OR o.delivered > 0
     OR o.reason = 'delivery_unknown') GROUP BY o.user_id
 
--- users_by_external: users by their external ids.
+-- users_by_external [sqlite]: users by their external ids. Uses ostinato_agent_users_external.
 SELECT {u.agent_user_columns} FROM {rows r(external_id text)} JOIN ostinato_agent_users u
     ON u.namespace = :namespace AND u.agent = :agent AND u.external_id = r.external_id
+
+-- users_by_external [postgres]: the same. LATERAL keeps PostgreSQL from reading all users of an agent, which it takes for
+-- a few until it has analyzed the table.
+SELECT {u.agent_user_columns} FROM {rows r(external_id text)} CROSS JOIN LATERAL (SELECT {o.agent_user_columns}
+    FROM ostinato_agent_users o WHERE o.namespace = :namespace AND o.agent = :agent AND o.external_id = r.external_id
+    LIMIT 1) u
 
 -- lock_agent_users [sqlite]: users by their external ids, for a transaction that changes what belongs to them.
 SELECT {u.agent_user_columns} FROM {rows r(external_id text)} JOIN ostinato_agent_users u
     ON u.namespace = :namespace AND u.agent = :agent AND u.external_id = r.external_id ORDER BY u.id
 
--- lock_agent_users [postgres]: the same, locked in the order of their ids.
-SELECT {u.agent_user_columns} FROM {rows r(external_id text)} JOIN ostinato_agent_users u
-    ON u.namespace = :namespace AND u.agent = :agent AND u.external_id = r.external_id ORDER BY u.id FOR UPDATE OF u
+-- lock_agent_users [postgres]: the same, locked in the order of their ids. LATERAL as in users_by_external.
+WITH f AS MATERIALIZED (SELECT o.id FROM {rows r(external_id text)} CROSS JOIN LATERAL (SELECT id
+    FROM ostinato_agent_users WHERE namespace = :namespace AND agent = :agent AND external_id = r.external_id LIMIT 1) o)
+SELECT {u.agent_user_columns} FROM f JOIN ostinato_agent_users u ON u.id = f.id ORDER BY u.id FOR UPDATE OF u
 
--- open_sessions_of: the sessions of users that have not ended. Uses ostinato_agent_sessions_open.
+-- open_sessions_of [sqlite]: the sessions of users that have not ended. Uses ostinato_agent_sessions_open.
 SELECT {s.session_columns} FROM {rows r(id text)} JOIN ostinato_agent_sessions s ON s.user_id = r.id AND s.ended IS NULL
+
+-- open_sessions_of [postgres]: the same. LATERAL as in users_by_external.
+SELECT {s.session_columns} FROM {rows r(id text)} CROSS JOIN LATERAL (SELECT {o.session_columns}
+    FROM ostinato_agent_sessions o WHERE o.user_id = r.id AND o.ended IS NULL LIMIT 1) s
 
 -- suppress: put people on the suppression list of an agent.
 INSERT INTO ostinato_agent_suppressions (namespace, agent, external_id, reason, created, actor)
