@@ -19,7 +19,7 @@ from ostinato.engine.direct_claim import NewRun
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import event_row
 from ostinato.engine.runs import End, created, end
-from ostinato.flows.campaigns.model import KEY
+from ostinato.flows.campaigns.model import KEY, STOPPED
 from ostinato.flows.campaigns.store import campaign_statement
 from ostinato.flows.model import MAIL, OPTED_OUT, Outcome, SessionRecord, TurnRecord, UserRecord
 from ostinato.flows.responses import (
@@ -237,9 +237,7 @@ def _write_intents(
         return
     ids = {intent.begun.turn.key.removeprefix(KEY) for intent in intents}
     stopped = {
-        id
-        for id, status in (yield campaign_statement("campaign_statuses", [(id,) for id in ids]))
-        if status == "stopping"
+        id for id, status in (yield campaign_statement("campaign_statuses", [(id,) for id in ids])) if status in STOPPED
     }
     rows: list[Row] = []
     prepared: dict[str, Row] = {}

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from ostinato.engine.idempotency import once
-from ostinato.flows.campaigns.model import KEY
+from ostinato.flows.campaigns.model import KEY, STOPPED
 from ostinato.flows.campaigns.store import campaign_statement
 from ostinato.flows.model import (
     OPTED_OUT,
@@ -134,7 +134,7 @@ def find_takeover(session_id: str) -> Operation[bool]:
 def _is_stopped(turn: TurnRecord) -> Operation[bool]:
     """Return whether the campaign of a turn was stopped, so that the turn must not send any more."""
     rows = yield campaign_statement("campaign_status", id=turn.key.removeprefix(KEY))
-    return bool(rows) and rows[0][0] in ("stopping", "stopped")
+    return bool(rows) and rows[0][0] in STOPPED
 
 
 def settle_response(

@@ -15,7 +15,7 @@ from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
 from ostinato.flows.errors import AudienceTooLarge, SegmentFailed
 from ostinato.testing import World
 from ostinato.when.instants import from_datetime
-from tests.support.agents import Chat, Outbox
+from tests.support.agents import Chat, Outbox, make_buddy
 from tests.support.campaigns import (
     ALL,
     all_events,
@@ -368,6 +368,34 @@ async def test_a_canceled_run_of_a_large_campaign_ends_its_recipients_in_chunks(
 async def _nothing(_: Any) -> dict[str, Any]:
     """The sending part of a campaign's run, which does nothing and is not over."""
     return {"over": False, "idle": True, "changed": False, "flying": 0, "next": None}
+
+
+@pytest.mark.parametrize("flow", [None, "hello"], ids=["direct", "flow"])
+async def test_a_turn_that_outlives_its_canceled_campaign_sends_nothing(world: World, flow: str | None) -> None:
+    agent, outbox = make_buddy(world, "hello", "hello", "hello")
+
+    @agent.flow
+    async def hello(ctx: Any) -> None:
+        await ctx.say("hello")
+
+    @agent.before_llm
+    async def think(hook_input: Any) -> Any:
+        await asyncio.sleep(60)
+
+    @agent.before_response
+    async def think_again(candidate: Any) -> Any:
+        await asyncio.sleep(60)
+
+    await put_people(world, *numbered("u", 3))
+    options: dict[str, Any] = {"metadata": {"prompt": "Say hello."}} if flow is None else {"flow": flow}
+    sent = await campaigns(world).send(ALL, allow_session_bootstrap=True, **options)
+    await world.advance("5s")
+    await world.app.functions.cancel(sent.id)
+    await world.advance("10s")
+    ended = await campaigns(world).get(sent.id)
+    assert (ended.status, ended.counts) == ("stopped", {"failed": 3})
+    await world.advance("10m")
+    assert outbox.sent == []
 
 
 async def test_a_terminated_run_leaves_no_campaign_that_sends(world: World) -> None:

@@ -14,6 +14,7 @@ PRIORITY = -10  # of sessions that campaigns open: lower than for messages and f
 
 STATUSES = ("resolving", "sending", "paused", "stopping", "stopped", "done")
 OVER = ("stopped", "done")  # statuses of campaigns that have ended
+STOPPED = ("stopping", "stopped")  # statuses in which a campaign sends no message
 
 
 @dataclass(slots=True)
