@@ -97,8 +97,8 @@ _TO_EXPLAIN = 5.0  # seconds to find out why a run is not over
 
 
 class RunHandle(Generic[T_co]):
-    """A run that was started. `new` is false if a run with the same id already existed. Then this is the handle of the
-    existing run."""
+    """A handle of a run that was started. If a run with the same id existed before, `new` is false, and the handle
+    belongs to that run."""
 
     __slots__ = ("_app", "id", "new")
 
@@ -121,7 +121,8 @@ class RunHandle(Generic[T_co]):
         return cast(T_co, _result(self.id, ended))
 
     async def cancel(self, reason: str = "") -> str:
-        """Cancel the run, and return its new status. The status stays `active` until a running function has stopped."""
+        """Cancel the run, and return its status. The status is still `active` if a node first has to stop the
+        function."""
         return await self._app.cancel(self.id, reason)
 
     async def info(self) -> RunInfo:
@@ -153,8 +154,8 @@ class Ostinato(AppQueries, AppAccess):
     """An app: a store, the declared jobs, and, while the app runs, a node that executes them.
 
     `async with app:` runs a node. `async with app.connected():` only opens the store, to start and watch runs that
-    other processes execute. `ways` are extensions of the engine (objects of the class `Way`), in addition to those that
-    come with Ostinato. `settings` are the settings of these extensions.
+    other processes execute. `ways` are further extensions of the engine (objects of the class `Way`), besides those
+    that come with Ostinato. `settings` are the settings of all extensions.
     """
 
     webhooks: Webhooks
@@ -239,8 +240,7 @@ class Ostinato(AppQueries, AppAccess):
         self._is_node = False
 
     def _attach(self, store: Store) -> None:
-        """Use this store: create the API for schedules, and for each extension (`Way`) a `Part` that works with this
-        store."""
+        """Connect the app to `store`. This creates the API for schedules, and a `Part` for each extension (`Way`)."""
         self.store = store
         self.schedules = Schedules(
             Surroundings(
@@ -295,8 +295,7 @@ class Ostinato(AppQueries, AppAccess):
         return {"http", *(job.name for part in self._parts.values() for job in part.jobs)}
 
     def _taking_node(self) -> str | None:
-        """Return the id of the node in this process. Returns None if this process runs no node, or if the node is
-        stopping."""
+        """Return the id of the node in this process, or None if there is no node or it is stopping."""
         return self.engine.node if self._is_node and not self.engine.stopping else None
 
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
@@ -312,9 +311,9 @@ class Ostinato(AppQueries, AppAccess):
         return view
 
     def configure(self, store: str | None = None, *, egress: EgressPolicy | None = None, **settings: Any) -> None:
-        """Override settings before the app starts. An operator's settings override those in the code. `settings` are
-        queues, concurrency, threads, lease, grace, keep_runs, keep_events, and the settings of the extensions (`Way`).
-        Raises `OstinatoError` if the app is running or a value is wrong."""
+        """Override settings of the code, for example with those of an operator. Call this before the app starts.
+        `settings` are queues, concurrency, threads, lease, grace, keep_runs, keep_events, and the settings of the
+        extensions (`Way`). Raises `OstinatoError` if the app is running or a value is wrong."""
         if self._engine is not None:
             raise OstinatoError("the app is running; configure it before")
         of_ways = {name: settings.pop(name) for name in self.ways.settings if name in settings}
@@ -551,11 +550,11 @@ class Ostinato(AppQueries, AppAccess):
         return declare
 
     def on(self, pattern: str, *, name: str | None = None) -> Callable[[C], C]:
-        """Call a function for events whose name matches the pattern: `@app.on("run:*")`.
+        """Call a function for each event whose name matches the pattern: `@app.on("run:*")`.
 
-        With a `name`, the function is called at least once for every event after its first registration, also for
-        events that happened while this app was not running. Without a name, it is called only for events that happen
-        while this app is running.
+        With a `name`, the function is called at least once for every event since this name was first registered. That
+        includes events that happened while this app was not running. Without a `name`, the function is called only for
+        events that happen while this app is running.
         """
 
         def listen(callback: C) -> C:
@@ -648,8 +647,8 @@ class Ostinato(AppQueries, AppAccess):
         at: datetime | str | None = None,
         **options: Any,
     ) -> Callable[[], Operation[list[Started]]]:
-        """Prepare a run that is to be started in a transaction of the caller. Returns a function. Each call of that
-        function creates a new operation, and executing this operation in the caller's transaction starts the run."""
+        """Prepare a run that the caller starts in its own transaction. Returns a function that creates the operation to
+        execute there. Call that function again for each try of the transaction."""
         run, deadline = self._prepare(job, input, id, at, options)
         now = self.engine.clock.now()
         return lambda: start([run], now, [deadline] if deadline else [], borrowed=True)
@@ -789,8 +788,8 @@ class Ostinato(AppQueries, AppAccess):
         at: datetime | str | None = None,
         **options: Any,
     ) -> tuple[Run, Timer | None]:
-        """Check the arguments of a start. Returns (the run, the timer of its deadline or None). Nothing is stored: the
-        caller stores both, in a transaction in which it can write other rows, too."""
+        """Check the arguments of a start, and return (the run, the timer of its deadline or None). This stores nothing.
+        The caller stores both in a transaction, which may also write other rows."""
         return self._prepare(job, input, None, at, options)
 
     def _starting(
@@ -886,8 +885,8 @@ class Ostinato(AppQueries, AppAccess):
     # Health
 
     async def measure_schedules(self) -> list[Staleness]:
-        """Return a list that says for each schedule how late it is and how long ago it last succeeded. Set the metrics
-        of this process to the same values."""
+        """Return for each schedule how late it is, and how long ago it last succeeded. Also set the metrics of this
+        process to these values."""
         staleness = await self.schedules.staleness()
         metrics = self.engine.metrics
         metrics.since_success.clear()

@@ -145,9 +145,8 @@ class AppAccess(ABC):
         await self._once(request_id, f"revoke token {id}", now, revoke)
 
     async def _once(self, request: str | None, what: str, now: Micros, work: Callable[[], Operation[Any]]) -> Any:
-        """Run `work` in one transaction, and return its answer. If the transaction is retried, the change is still made
-        only once. With a request id, the change is also made only once if this method is called again with the same
-        id."""
+        """Run `work` in one transaction, and return its answer. The change is made only once, even if the store retries
+        the transaction. With a `request` id, it is made only once even if the caller repeats the call."""
         answer = await run_once(self.store, self.namespace, request, what, now, work)
         self.engine.nudge()
         return answer

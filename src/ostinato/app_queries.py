@@ -89,8 +89,9 @@ class AppQueries:
     async def events(
         self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
     ) -> list[Event]:
-        """Return events in commit order: the events with a sequence number above `after`. With a `subject`, return only
-        events about this subject. With `newest=True`, return the last events instead."""
+        """Return events with a sequence number above `after`, in the order of their commits. With a `subject`, return
+        only events about this subject. With `newest=True`, return the last events instead; then leave out `after` and
+        `subject`."""
         if newest and (after or subject is not None):
             raise OstinatoError("newest returns the last events; leave out after and subject")
         check_limit(limit)

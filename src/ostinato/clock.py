@@ -55,8 +55,8 @@ def _ticks() -> int:
 
 
 def _origin() -> str | None:
-    """Return an id of this boot of the machine together with the Linux time namespace of this process. Processes with
-    the same id have the same ticks. Returns None if the system has no such ids."""
+    """Return an id for the origin of the ticks: this boot of the machine, and the Linux time namespace of this process.
+    Processes with the same id have the same ticks. Returns None if the system has no such ids."""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/time')}"
@@ -79,7 +79,7 @@ class SharedClock:
         return self.local.ticks() + self.ahead
 
     def set(self, ahead: Micros) -> Micros:
-        """Set the offset from the ticks. Returns by how much the time changes."""
+        """Set the time to the ticks plus `ahead`. Returns by how much this changes the time."""
         step, self.ahead = ahead - self.ahead, ahead
         self.measured_at = self.local.ticks()
         return step

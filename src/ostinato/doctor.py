@@ -269,8 +269,8 @@ async def _parked_timers(app: Ostinato, repair: bool) -> Check:
 
 
 def _remedy_for_parked(reasons: Sequence[str]) -> str:
-    """Return the remedy for timers that were parked for these reasons. The usual remedy is another try, if necessary on
-    newer nodes. This does not help if a value is too large to be stored, so that reason has another remedy."""
+    """Return the remedy for timers that were parked for these reasons. Usually it is another try, if necessary on newer
+    nodes. A value that is too large to be stored needs a different remedy."""
     if any("OverflowError" in reason or "64-bit" in reason for reason in reasons):
         return (
             "a number or a length of time is too large to be stored. `ostinato journeys check` names the place in a"

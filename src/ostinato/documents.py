@@ -167,8 +167,8 @@ class _Reader:
             self._stop("document-syntax", Place(1, 1), f"this is not YAML: {str(error).splitlines()[0]}")
 
     def _resolve_aliases(self, events: Iterator[Event]) -> Iterator[_Part]:
-        """Yield the same events, but replace each alias by a `_Repeat` with the events of the latest anchor of that
-        name."""
+        """Yield the events, with each alias replaced by a `_Repeat`. It holds the events of the latest value that has
+        the anchor of this name."""
         anchors: dict[str, list[_Part]] = {}
         recordings: list[tuple[int, list[_Part]]] = []  # (depth, events) of values with an anchor that are not complete
         depth = 0
@@ -213,8 +213,8 @@ class _Reader:
         self._stop("document-several", _place(event), message)
 
     def _value(self, event: _Part, path: Path, ancestors: tuple[int, ...]) -> Any:
-        """Return the value that begins with this event. `ancestors` are the ids of the events with which the enclosing
-        values begin, outermost first."""
+        """Return the value that begins with this event. `ancestors` identifies the enclosing values, outermost first:
+        each by the `id()` of the event with which it begins."""
         if isinstance(event, _Repeat):
             after, self._events = self._events, iter(event.events)
             in_alias, self._in_alias = self._in_alias, True
@@ -262,8 +262,8 @@ class _Reader:
             yield event
 
     def _object(self, path: Path, ancestors: tuple[int, ...]) -> dict[str, Any]:
-        """Return an object. The keys that are written in the object are read before the keys that a merge (`<<`) adds.
-        So a key that is written and merged has the position at which it is written."""
+        """Return an object. Its own keys are read before the keys that a merge (`<<`) adds. So a key that is in both
+        has the position in the object itself."""
         members: dict[str, Any] = {}
         merges: list[list[_Part]] = []
         lines: dict[str, int] = {}
@@ -393,8 +393,8 @@ class _Reader:
             return ""
 
     def _tag(self, event: ScalarEvent) -> str:
-        """Return the type of a scalar, such as "int". This is the type of its explicit tag. Without a tag, it is the
-        type that YAML derives from the text."""
+        """Return the type of a scalar, such as "int". It is the type of the explicit tag, or else the type that YAML
+        derives from the text."""
         tag = event.ctag
         if tag is None or str(tag) == "!":
             tag = self._yaml.resolver.resolve(ScalarNode, event.value, event.implicit)

@@ -34,14 +34,14 @@ class SpecError(OstinatoError, ValueError):
         self.hint = hint
 
     def at(self, place: str) -> SpecError:
-        """Return the error with a place in front of its field and its message."""
+        """Return a copy of the error with `place` in front of its field and its message."""
         field = f"{place}.{self.field}" if self.field else place
         return SpecError(f"{place}: {self.message}", field=field, value=self.value, hint=self.hint)
 
 
 class InputError(OstinatoError):
-    """Raised if a job does not accept an input. `faults` is a tuple of (path of the place in the input, description of
-    the mistake)."""
+    """Raised if a job does not accept an input. `faults` has a pair for each mistake: (its path in the input, a
+    description)."""
 
     def __init__(self, message: str, faults: Sequence[tuple[tuple[str | int, ...], str]]) -> None:
         super().__init__(message)
@@ -213,7 +213,7 @@ MOST_LISTED = 100_000
 
 
 def limit_rule(most: int) -> str:
-    """Return the part of an error message that says which limit of a list is allowed. All messages use this text."""
+    """Return the text for error messages about a wrong `limit`. It says which numbers are allowed."""
     return f"not a whole number from 1 to {most:,}"
 
 

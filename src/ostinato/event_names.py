@@ -27,8 +27,10 @@ _VERBS = {
 
 
 class EventNames:
-    """All names of events in an app. A name is `subject:verb`. `of_ways` has the events that extensions (`Way`) add: a
-    dict from each subject to its verbs, separated by spaces."""
+    """The names of all events of an app. A name has the form `subject:verb`.
+
+    `of_ways` has the names that extensions (`Way`) add. It maps each subject to its verbs, separated by spaces.
+    """
 
     def __init__(self, of_ways: Mapping[str, str]) -> None:
         taken = _VERBS.keys() & of_ways.keys()
@@ -38,8 +40,7 @@ class EventNames:
         self.all = tuple(f"{subject}:{verb}" for subject, verbs in self._verbs.items() for verb in verbs.split())
 
     def refuse_unknown(self, pattern: str) -> None:
-        """Raise `OstinatoError` if a pattern matches no event name. A listener with such a pattern would not be
-        called."""
+        """Raise `OstinatoError` if `pattern` matches no event name. A listener for it would never be called."""
         if not any(fnmatchcase(name, pattern) for name in self.all):
             subjects = ", ".join(f"{subject}:*" for subject in self._verbs)
             hint = did_you_mean(pattern, self.all) or f"patterns are {subjects}, or one name such as run:failed"

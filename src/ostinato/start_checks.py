@@ -1,5 +1,5 @@
-"""Check the starts of runs, and build the runs. A mistake in a start raises an error here, before a run is stored.
-Values that many runs of one job share are computed once."""
+"""Check the arguments of starts, and build the runs. Mistakes are found here, before a run is stored. Values that many
+runs of one job share are computed once."""
 
 from __future__ import annotations
 
@@ -87,8 +87,9 @@ class RunBuilder:
         return self._own.deadline
 
     def run(self, id: str, input: Mapping[str, Any] | None, key: str | None) -> tuple[Run, Timer | None]:
-        """Return (a run, the timer of its deadline or None). `key` is the id that the caller chose for the run, or
-        None. Raises `OstinatoError` if the input or the key is wrong."""
+        """Build one run. Returns (run, timer); the timer is for the run's deadline, and is None if there is no
+        deadline. `key` is the id that the caller chose for the run, or None. Raises `OstinatoError` if the input or the
+        key is wrong."""
         if input is not None and not isinstance(input, Mapping):
             raise OstinatoError(
                 f"job {self._name!r}: the input {short_repr(input)} is not an object with string keys; "
@@ -183,10 +184,10 @@ def is_same_function(first: Callable[..., Any], second: Callable[..., Any]) -> b
 
 
 def _are_both_in_source(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether the present source file defines both functions, on different lines.
+    """Return whether the source file, as it is now, defines both functions, on different lines.
 
-    If the module was edited and reloaded between `first` and `second`, the file defines only the newer function, so the
-    result is False. Also returns False if the source cannot be read.
+    Returns False if the module was edited and reloaded, and the file no longer defines the older function. Also returns
+    False if the source cannot be read.
     """
     codes = [getattr(inspect.unwrap(function), "__code__", None) for function in (first, second)]
     places = {(code.co_filename, code.co_name, code.co_firstlineno) for code in codes if code is not None}

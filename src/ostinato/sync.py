@@ -56,7 +56,8 @@ class SyncRun(Generic[T_co]):
 
 
 class Calls:
-    """The base class of objects that call the methods of another object, `calls`, in the event loop of an app."""
+    """The base class of the wrappers in this module. A wrapper runs the methods of the object `calls` on the event loop
+    of `app`."""
 
     def __init__(self, app: SyncOstinato, calls: Any) -> None:
         self._app = app
@@ -88,7 +89,8 @@ class Plain(Generic[P, T]):
 
 
 class SyncCalls(Calls):
-    """The methods of a part of the app, such as `app.schedules`. Each method blocks until it is done."""
+    """The base class for the blocking form of a part of the app, such as `app.schedules`. Each method blocks until it
+    is done."""
 
     if not TYPE_CHECKING:
 
@@ -343,12 +345,12 @@ class SyncAgents(SyncCalls):
         return SyncTurn(self._app, self._app.call(self._calls.receive_signed(agent, headers, body)))
 
     def run_turn(self, agent: str, turn_input: TurnInput) -> SyncTurn:
-        """Accept the input of a turn from any source."""
+        """Accept an input from any source, and return its turn."""
         return SyncTurn(self._app, self._app.call(self._calls.run_turn(agent, turn_input)))
 
     def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> SyncTurn:
-        """Say something as a person. If the person has taken over the conversation (`take_over`), the user gets the
-        text. If a flow has put a person between itself and the user (`ctx.proxy`), the flow gets the text."""
+        """Say something as a person. After `take_over`, the user gets the text. While a flow uses `ctx.proxy`, which
+        puts a person between the flow and the user, the flow gets the text."""
         return SyncTurn(self._app, self._app.call(self._calls.say_as_person(agent, user, text, id=id)))
 
     @property

@@ -1,8 +1,8 @@
-"""Store the workflow ids that runs of schedules have in Temporal's protocol. A run's workflow id is stored when the run
-is inserted.
+"""Store the workflow ids by which Temporal's protocol identifies the runs of schedules. An id is stored when its run is
+inserted.
 
-Every node stores these ids, even a node that does not serve the protocol, because any node may fire a schedule that a
-Temporal client created. The rest of the protocol is in `faces.temporal`.
+Any node may fire a schedule that a Temporal client created. So every node stores these ids, even a node that does not
+serve the protocol. The rest of the protocol is in `faces.temporal`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ COMPANION = Companion(_name_runs, _forget_schedules, _forget_runs)
 
 
 def _name_row(inserted: InsertedRun) -> Row:
-    """Return (run id, schedule id, nominal time, request id) for the statement `name_temporal_executions`."""
+    """Return the row for the statement `name_temporal_executions`: (run id, schedule id, nominal time, request id)."""
     run, schedule, occurrence = inserted
     nominal, actual, origin = occurrence.nominal, occurrence.actual, occurrence.origin
     request = request_id(schedule.namespace, schedule.name, schedule.token, nominal, actual, origin)

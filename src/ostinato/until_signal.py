@@ -20,8 +20,8 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
-    """Run `work` on a new event loop. `work` gets an event, which the first signal sets. A second signal ends the
-    process at once.
+    """Run `work` on a new event loop. `work` is called with an event. The first signal sets this event, and a second
+    signal ends the process at once.
 
     If threads of jobs are still running shortly after `work` has ended, the process ends nevertheless, with exit code
     0. The runs of these threads have been handed to other nodes.

@@ -74,8 +74,8 @@ def owned_tables(ways: Ways) -> Iterator[tuple[str, Table]]:
 
 
 def action_kinds(ways: Ways) -> ActionKinds:
-    """Return a dict from name to `ActionKind`. It has every kind of action that a schedule can start, except jobs.
-    Raises `OstinatoError` if an action of an extension (`Way`) is not an `ActionKind`."""
+    """Return the kinds of actions that a schedule can start, except jobs, by their names. Raises `OstinatoError` if an
+    action of an extension (`Way`) is not an `ActionKind`."""
     from ostinato.schedules.actions import ActionKind
 
     kinds: dict[str, ActionKind] = {}
@@ -87,8 +87,8 @@ def action_kinds(ways: Ways) -> ActionKinds:
 
 
 def companions() -> Companions:
-    """Return a dict from name to companion. A companion stores additional rows for the runs of a schedule;
-    `Schedule.companion` is the name of a companion."""
+    """Return all companions by their names. A companion stores additional rows for the runs of some schedules.
+    `Schedule.companion` is the name of a schedule's companion."""
     from ostinato import temporal_workflow_ids
     from ostinato.flows.schedules import rows as agent_schedules
 
@@ -99,9 +99,9 @@ def companions() -> Companions:
 
 
 def read_schedules(path: str | Path, *, name: str | None = None, ways: Iterable[Way] = ()) -> ScheduleFile:
-    """Read a file of schedules. The origin of the schedules is `file:` followed by `name`; by default `name` is the
-    name of the file. `ways` are extensions (`Way`) that do not come with Ostinato; the schedules may use their actions.
-    Raises `FileError` with all mistakes in the file, and `OstinatoError` if the file cannot be read."""
+    """Read a file of schedules. The origin of the schedules is `file:` followed by `name`, which is by default the name
+    of the file. `ways` are additional extensions (`Way`) whose actions the schedules may use. Raises `FileError` with
+    all mistakes in the file, and `OstinatoError` if the file cannot be read."""
     from ostinato.schedules.declared import files
 
     return files.read_schedules(path, name=name, kinds=action_kinds(all_ways(ways)))

@@ -125,7 +125,8 @@ class AgentCampaigns:
         return await self._calling.one("GET", self._path("campaigns", id, "explain"), user=user)
 
     async def pause(self, id: str, reason: str | None = None, *, key: str | None = None) -> Json:
-        """Pause a campaign: it messages no further recipients until `resume` is called. Begun turns continue."""
+        """Pause a campaign: it messages no further recipients until `resume` is called. Turns that have begun
+        continue."""
         return await self._change(id, "pause", key, reason=reason)
 
     async def resume(self, id: str, *, key: str | None = None) -> Json:

@@ -14,9 +14,9 @@ _ALL = 1_000_000
 
 
 class Agents:
-    """Agents, their users and sessions, and the questions that agents ask people.
+    """The calls about agents, their users and sessions, and the questions that agents ask people.
 
-    `user` is a user's external id. The server records the owner of the client's token as the actor, so no call takes an
+    `user` is a user's external id. No call takes an actor: the server records the owner of the client's token as the
     actor. Methods that change something take an idempotency key, `key`. Without a `key`, the client generates one.
     """
 
@@ -69,8 +69,8 @@ class Agents:
     async def outcome(self, agent: str, turn_id: str, *, wait: float = 0) -> Json:
         """Return the outcome of a turn.
 
-        The server waits up to `wait` seconds, at most 20, for the turn to end. Raises `Conflict` if the turn is not
-        over then.
+        The server waits up to `wait` seconds, at most 20, for the turn to end. Raises `Conflict` if the turn has not
+        ended by then.
         """
         return await self._calling.one("GET", _path(agent, "turns", turn_id, "outcome"), wait=wait or None)
 
@@ -146,7 +146,8 @@ class Agents:
     async def escalations(
         self, agent: str, *, status: str = "pending", before: str | None = None, limit: int = 100
     ) -> list[Json]:
-        """List the questions that the agent asks people to decide, the newest first."""
+        """List the escalations of an agent, the newest first. An escalation is a question that a person has to
+        decide."""
         return await self._calling.pages(_path(agent, "escalations"), "before", before, limit, status=status)
 
     async def escalation(self, agent: str, escalation_id: str) -> Json:
@@ -177,9 +178,8 @@ class Agents:
         return await self._calling.one("POST", _path(agent, "users", user, "hand-back"), body, key=key)
 
     async def say(self, agent: str, user: str, text: str, *, id: str | None = None, key: str | None = None) -> Json:
-        """Send a text to a user whose conversation a person has taken over. If several calls have the same `id`, the
-        text is sent once; `new` in the answer is false for the others. Raises `Conflict` if another text was sent with
-        this `id`."""
+        """Send a text to a user whose conversation a person has taken over. Calls with the same `id` send the text
+        once; `new` is true only in the first answer. Raises `Conflict` if another text was sent with this `id`."""
         body = {"text": text, "id": id or secrets.token_hex(16)}
         return await self._calling.one("POST", _path(agent, "users", user, "say"), body, key=key)
 

@@ -77,13 +77,14 @@ class Calling:
         headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> httpx.Response:
-        """Make a call, and return the response. If the response is an error, raises the error that the method of `app`
+        """Make a call, and return the response. For an error response, raises the error that the same call on `app`
         would raise.
 
-        `key` is the idempotency key; without it, the client generates one. `once` says whether the server carries out
-        the call only once, even if the client sends it several times. If no answer arrives, a call with `once=True` is
-        retried. A call with `once=False` is then retried only if no connection was made. A response with status 429,
-        502, 503 or 504 is always retried. Other keywords become query parameters.
+        `key` is the idempotency key; without it, the client generates one. Other keywords become query parameters.
+
+        `once=True` means that the server carries out the call only once, even if the client sends it several times.
+        Such a call is retried if no answer arrives. With `once=False`, the call is then retried only if no connection
+        was made. Responses with status 429, 502, 503 and 504 are always retried.
         """
         import httpx
 

@@ -56,8 +56,8 @@ class Functions:
     async def result(self, id: str, *, wait: float = 0) -> Json:
         """Return how a run ended, as a dict with `status`, `result` and `error`.
 
-        The server waits up to `wait` seconds, at most 20, for the run to end. Raises `Conflict` if the run is not over
-        then.
+        The server waits up to `wait` seconds, at most 20, for the run to end. Raises `Conflict` if the run has not
+        ended by then.
         """
         return await self._calling.one("GET", _path(id, "result"), wait=wait or None)
 
@@ -74,8 +74,7 @@ class Functions:
         return await self._calling.pages("/functions/declared", "after", None, _ALL)
 
     async def drain(self) -> list[Json]:
-        """List the versions of code with which the unfinished runs began, and the number of these runs for each
-        version."""
+        """List the versions of functions with which unfinished runs began. Each item has the number of these runs."""
         return await self._calling.pages("/functions/drain", "after", None, _ALL)
 
     async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> str:

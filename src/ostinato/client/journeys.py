@@ -31,10 +31,11 @@ class Journeys:
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Start a journey. If the journey has ended, the answer is its outcome, with the member `status`.
+        """Start a journey, and wait up to `wait` seconds until it ends or waits for something.
 
-        If the journey waits for something, the answer is its status, with the member `currentState`. If it is still
-        active after `wait` seconds, or with `at_once`, the answer has `statusUrl`, the URL of the journey's status.
+        If it has ended, the answer is its outcome, with the member `status`. If it waits for something, the answer is
+        its status, with the member `currentState`. If it is still active, or with `at_once`, the answer has
+        `statusUrl`, the URL of the journey's status.
         """
         sent_headers = _with_preferences(headers, wait, at_once)
         path = f"/journeys/{part(name)}/start"
@@ -85,7 +86,7 @@ class Journeys:
         documents: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Deploy a definition. `documents` is a dict from each reference in the definition to the text it refers to."""
+        """Deploy a definition. `documents` is a dict with the text for each reference in the definition."""
         body = {"text": text, "file": file, "documents": dict(documents or {})}
         return await self._calling.one("POST", "/journey-definitions", body, key=key)
 
@@ -119,8 +120,8 @@ class Journeys:
     async def bindings(
         self, *, name: str | None = None, subject: str | None = None, after: str = "", limit: int = 100
     ) -> list[Json]:
-        """List bindings: the schedules that journeys have created. Their contexts are left out. `name` selects the
-        bindings of one journey. `subject` selects the bindings of one subject."""
+        """List bindings: the schedules that journeys have created. `name` selects those of one journey, and `subject`
+        those of one subject. The contexts of bindings are left out, because they may contain tokens."""
         filters = {"journeyName": name, "subjectId": subject}
         return await self._calling.pages("/journey-bindings", "after", after, limit, **filters)
 
@@ -143,7 +144,7 @@ class Journeys:
         before: str | None = None,
         limit: int = 100,
     ) -> list[Json]:
-        """List instances that match all filters, the newest first."""
+        """List instances of journeys that match all filters, the newest first."""
         labels = [f"{name}={value}" for name, value in (attributes or {}).items()]
         filters = {"journeyName": name, "phase": phase, "subjectId": subject}
         several = {"tag": list(tags) or None, "attribute": labels or None}

@@ -33,8 +33,8 @@ class Workflows:
         return await self._calling.pages(_path(name, "runs"), "before", before, limit, handler=handler)
 
     async def run(self, name: str, run_id: str) -> Json:
-        """Return a run with all its attempts, the events that it reserved in order to consume them, and its effect
-        on other systems."""
+        """Return a run of a workflow: its attempts, the events that it reserved for itself, and its effect on other
+        systems."""
         return await self._calling.one("GET", _path(name, "runs", run_id))
 
     async def events(
@@ -71,9 +71,9 @@ class Workflows:
         return await self._calling.one("POST", _path(name, "run-now"), key=key)
 
     async def resolve(self, name: str, choice: str, *, run_id: str | None = None, key: str | None = None) -> Json:
-        """Settle the problem that blocks a workflow, by one of the `choices` that the problem lists.
+        """Settle the problem that blocks a workflow. `choice` is one of the `choices` that the problem lists.
 
-        A choice is `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` or `skip`.
+        The possible choices are `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` and `skip`.
         """
         body = without_none(choice=choice, run_id=run_id)
         return await self._calling.one("POST", _path(name, "resolve"), body, key=key)

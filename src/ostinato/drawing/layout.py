@@ -114,10 +114,10 @@ def _move_to_origin(
 def _ports(
     chains: Sequence[_Chain], centres: Mapping[str, float], widths: Mapping[str, float]
 ) -> tuple[dict[tuple[Edge, str], float], dict[tuple[Edge, str], float]]:
-    """Return the x at which each edge leaves the upper box, and the x at which it reaches the lower box.
+    """Return where each edge leaves its upper box, and where it reaches its lower box.
 
-    Both are dicts from (edge, box) to x. Edges at one box are side by side, in the order of their other ends, so that
-    they do not cross.
+    Both results are dicts from (edge, box) to x. The edges of one box are side by side, in the order of their other
+    ends, so that they do not cross.
     """
     lower: dict[tuple[Edge, str], float] = {}
     upper: dict[tuple[Edge, str], float] = {}
@@ -164,7 +164,7 @@ def _lines(
     upper: Mapping[tuple[Edge, str], float],
     rank_of: Mapping[str, int],
 ) -> dict[int, list[_Line]]:
-    """Return a dict from the rank of a row to the lines in the gap below that row.
+    """Return the lines in each gap between two rows, by the rank of the row above the gap.
 
     The label of an edge is placed in the gap next to the box where the edge begins.
     """
@@ -180,10 +180,10 @@ def _lines(
 
 
 def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
-    """Return a dict from an edge to the x and the slot of its label. The lines are those of one gap between two rows.
+    """Return the x and the slot of each label in one gap between two rows, by edge. `lines` are all lines in the gap.
 
-    Slots are horizontal strips of the gap, numbered from 1, top to bottom. They keep labels apart. Up to two more slots
-    than necessary are used, if the labels then cover fewer lines of other edges.
+    Slots are horizontal strips of the gap, numbered from 1, top to bottom. Labels that would overlap get different
+    slots. Up to two extra slots are used if the labels then cover fewer lines of other edges.
     """
     labels = sorted((line for line in lines if line.width is not None), key=lambda line: line.at(0.5))
     if not labels:
@@ -204,10 +204,10 @@ def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
 def _place_labels(
     labels: Sequence[_Line], lines: Sequence[_Line], count: int
 ) -> tuple[int, dict[Edge, tuple[float, int]]] | None:
-    """Place all labels in `count` slots. Return the number of lines of other edges that they cover, and their places.
+    """Place all labels in `count` slots. Returns how many lines of other edges they cover, and the place of each label.
 
-    Return None if the labels do not fit, or if fewer slots suffice. A label is placed so that its centre or one of its
-    ends is on its line.
+    The centre of a label, or one of its ends, is on its line. Returns None if the labels do not fit, or if fewer slots
+    suffice.
     """
     places: dict[Edge, tuple[float, int]] = {}
     ends = dict.fromkeys(range(1, count + 1), float("-inf"))
@@ -236,13 +236,13 @@ def _gap(slots: int) -> float:
 
 
 def _slot_y(slot: int, gap: float) -> float:
-    """Return the y of the centre of a slot, from the top of a gap of the height `gap`."""
+    """Return the y of the centre of a slot, measured from the top of its gap. `gap` is the height of the gap."""
     count = max(1, round((gap - _GAP_Y) / _SLOT) + 1)
     return gap / 2 + _SLOT * (slot - (count + 1) / 2)
 
 
 def _without_circles(sizes: Mapping[str, object], edges: Sequence[Edge], start: str) -> dict[Edge, Edge]:
-    """Return a dict from each edge to the same edge, reversed if it closes a cycle."""
+    """Return a dict from each edge to itself, or to the reversed edge if the edge closes a cycle."""
     after: dict[str, list[str]] = {box: [] for box in sizes}
     for a, b in edges:
         after[a].append(b)
@@ -329,7 +329,7 @@ def _order(rows: list[list[str]], links: Sequence[Edge]) -> None:
 
 
 def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mapping[str, float]) -> dict[str, float]:
-    """Return a dict from each box to the x of its centre, as near to its neighbours as possible without overlaps."""
+    """Return the x of the centre of each box. Boxes are as near to their neighbours as possible without overlaps."""
     above, below = _neighbours(links)
     centres: dict[str, float] = {}
     for row in rows:
@@ -356,8 +356,7 @@ def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mappin
 
 
 def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
-    """Return for each box of a row the least possible distance from the centre of the first box to the centre of this
-    box."""
+    """Return the least distance of each box of a row from the first box, measured between their centres."""
     offsets = [0.0]
     for a, b in pairwise(row):
         offsets.append(offsets[-1] + widths[a] / 2 + _GAP_X + widths[b] / 2)

@@ -29,7 +29,8 @@ def svg(width: float, height: float, title: str, defs: str, parts: Sequence[str]
 
 
 def text_width(words: str, size: float, bold: bool = False) -> float:
-    """Estimate the greatest width of a text in the fonts that browsers use for `system-ui`; the widest is DejaVu."""
+    """Estimate the width of a text in the font `system-ui`. Browsers use different fonts for it; this assumes the
+    widest, DejaVu."""
     letters = sum(0.4 if one in _NARROW else 1.02 if one in _BROAD else 0.8 if one.isupper() else 0.65 for one in words)
     return letters * size * (1.1 if bold else 1.0)
 

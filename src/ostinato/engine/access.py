@@ -157,8 +157,8 @@ def list_namespaces() -> Operation[list[NamespaceInfo]]:
 
 
 def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Operation[bool]:
-    """Add a namespace, and delete tokens that a deleted namespace of the same name has left. Returns whether the
-    namespace is new."""
+    """Add a namespace, and return whether it is new. If it is new, delete the tokens that an earlier namespace of the
+    same name has left."""
     new = bool((yield sql("add_namespaces", [(name, notes, now, actor)])))
     if new:
         yield sql("drop_tokens_of", namespace=name)
@@ -166,9 +166,10 @@ def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Oper
 
 
 def drop_namespace(name: str, tables: NamespaceTables) -> Operation[list[str]]:
-    """Delete a namespace and its rows. Returns a list of the kinds of rows that prevent this, such as "runs".
+    """Delete a namespace and its rows, unless it has rows that prevent this, such as runs.
 
-    If the list is empty, the namespace is deleted. Otherwise nothing is deleted.
+    Returns the kinds of rows that prevent it. If the list is empty, the namespace is deleted; otherwise nothing is
+    deleted.
     """
     left = yield from tables.left(name)
     if not left:

@@ -59,9 +59,8 @@ class Bodies:
 
     `on_written` is called with the ends of runs after they are committed. `trouble` is called with errors of the store.
 
-    `lapsed` returns whether the node's lease may have expired. `renewed` waits until the lease is renewed. If the event
-    loop of a node was blocked for a long time, other nodes may have taken over its runs. So the node checks its lease
-    before it begins a run.
+    The node checks its lease before it begins a run, because other nodes may have taken over its runs while its event
+    loop was blocked. `lapsed` returns whether the lease may have expired. `renewed` waits until the lease is renewed.
     """
 
     def __init__(
@@ -110,7 +109,7 @@ class Bodies:
         return next((one.run for one in list(self.running.values()) if task in (one.task, one.helper)), None)
 
     def note_helper(self, run_id: str, task: asyncio.Task[Any]) -> None:
-        """Record that the body of a run executes a user's code in this task, so that `run_of` finds the run."""
+        """Record a task in which the body of a run executes a user's code, so that `run_of` finds the run."""
         if run_id in self.running:
             self.running[run_id].helper = task
 
@@ -118,13 +117,13 @@ class Bodies:
         return [one.task for one in self.running.values() if one.task is not None]
 
     def hand_back(self, runs: Sequence[Run]) -> None:
-        """Make claimed runs that have not begun ready again, for any node."""
+        """Hand back claimed runs that have not begun. They become ready again, for any node."""
         for run in runs:
             self.ends.put(_end_as_handed_back(run))
 
     async def abandon(self, why: Stop) -> None:
-        """Cancel every body, and wait until all of them have ended. The wait ends after the grace period at the latest,
-        because a body may ignore its cancellation."""
+        """Cancel every body, and wait until all of them have ended, but not longer than the grace period. A body may
+        ignore its cancellation."""
         tasks = self.tasks()
         if why.status is Status.READY and self.running:
             names = sorted({one.run.name for one in self.running.values()})
@@ -156,8 +155,8 @@ class Bodies:
         running.task = asyncio.get_running_loop().create_task(self._body(running, handler))
 
     async def _body(self, running: _Task, handler: Handler) -> None:
-        """Run the body of a job once, and queue its outcome to be written. This queues exactly one outcome, or none if
-        `_end_of_stopped` returns None."""
+        """Run the body of a job once, and queue exactly one outcome to be written. Queues nothing if `_end_of_stopped`
+        returns None."""
         run = running.run
         context = Context(run, self._clock, self._save)
         job_logging.current.set(context.log)  # for this task, and for tasks and threads that the job starts
@@ -222,9 +221,8 @@ class Bodies:
 
     @asynccontextmanager
     async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
-        """Wrap a transaction that claims a run for this node. Yields a function: call it with the run after the commit,
-        to begin the run. If the commit succeeded but its answer was lost, `_check_held` of the node begins the run
-        later."""
+        """Wrap a transaction that claims a run for this node. Yields a function that begins the run; call it with the
+        run after the commit. If the answer of the commit was lost, `_check_held` of the node begins the run later."""
         has_begun = False
 
         def begin(run: Run) -> None:
@@ -366,7 +364,7 @@ def _end_as_handed_back(run: Run) -> End:
 
 
 def _reason_not_executed(problem: Exception) -> str:
-    """Return the reason of a run that could not be executed. For an `OstinatoError` it contains the message, for any
-    other error the type and the message."""
+    """Return the reason to store with a run that could not be executed. It contains the message of `problem`, and also
+    the type unless `problem` is an `OstinatoError`."""
     message = str(problem) if isinstance(problem, OstinatoError) else repr(problem)
     return clean(f"it could not be executed: {message}")

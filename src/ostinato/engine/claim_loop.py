@@ -22,11 +22,11 @@ _BACKLOG = 5_000  # if more outcomes than this wait for the store, no more runs 
 
 @dataclass(slots=True)
 class Share:
-    """Slots of this node that are set aside for one `Way`. The `Way` begins its runs in these slots itself. The claim
-    loop uses the other slots.
+    """Slots of this node that are set aside for one `Way`, which begins its runs in them itself. The claim loop uses
+    the other slots.
 
-    `most` is the maximum number of slots that can be set aside. `slots` is the number that are set aside now. `held` is
-    how many of these are in use.
+    `most` is how many slots can be set aside, `slots` is how many are set aside now, and `held` is how many of these
+    are in use.
     """
 
     most: int
@@ -114,10 +114,10 @@ class Claimer:
         return len(runs)
 
     def reserve(self, most: int) -> DirectClaim:
-        """Reserve slots so that the beat can start due runs directly. Call `give_back` afterwards.
+        """Reserve up to `most` slots in which the beat can start due runs directly. Call `give_back` afterwards.
 
         Reserves no slots if runs are queued or may be queued. Otherwise it reserves at most half the free slots, so
-        that a long batch does not starve the claim loop.
+        that the claim loop has slots during a long batch.
         """
         room = min(most, (self._room() + 1) // 2) if self._idle and not self.ready.is_set() else 0
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
@@ -127,11 +127,10 @@ class Claimer:
         return queue in self._queues
 
     def reserve_share(self) -> DirectClaim:
-        """Reserve slots of `share` for runs that its `Way` begins itself, even if other runs are queued. Call
+        """Reserve slots of `share`, in which its `Way` begins runs itself, even if other runs are queued. Call
         `give_back` afterwards.
 
-        Reserves at most half of the share. So new runs can begin in one half while the runs in the other half are still
-        running.
+        Reserves at most half of the share. So new runs can begin in one half while runs in the other half are active.
         """
         left = min(self._free(), self.share.slots - self.share.held)
         room = max(0, min(left, (self.share.slots + 1) // 2))
@@ -180,6 +179,5 @@ class Claimer:
         return max(0, self._concurrency - len(self._bodies.running) - self._reserved)
 
     def unheard(self, run_id: str, run_claim: int, token: int) -> bool:
-        """Return whether this node claimed a run but did not begin it. This happens if the reply to the commit
-        was lost."""
+        """Return whether this node claimed a run without learning of it, because the reply to the commit was lost."""
         return not self._stopping and self._bodies.begun.get(run_id) != run_claim and token not in self._under_way

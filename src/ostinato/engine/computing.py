@@ -182,11 +182,12 @@ class Computing:
             return await answer
 
     async def each(self, caller: str, items: Iterable[T]) -> list[T]:
-        """Return the items of a lazy iterable. The items are computed on the event loop, with pauses for other tasks.
+        """Compute the items of a lazy iterable on the event loop, with pauses for other tasks, and return them as a
+        list.
 
-        The items of the first slice of time are computed at once. If there are more items, the caller waits for its
-        turn. The computation of a single item is not interrupted, so every item must be cheap. Raises `TooMuch` if the
-        items together take more than `deadline_s` seconds to compute, and `Busy` if too many callers wait.
+        The first few milliseconds of work need no turn. If more is left, the caller waits for its turn. A single item
+        is not interrupted, so every item must be cheap. Raises `TooMuch` if the items together take more than
+        `deadline_s` seconds, and `Busy` if too many callers wait.
         """
         if self.alone:
             return list(items)

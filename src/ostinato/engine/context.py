@@ -94,7 +94,7 @@ class Occurrence:
 
     @property
     def detail(self) -> Mapping[str, Any]:
-        """The stored values of all properties below."""
+        """The stored values of the other properties, by name."""
         return {}
 
     @property
@@ -116,8 +116,8 @@ class Occurrence:
     @property
     def previous(self) -> datetime | None:
         """The nominal time of the occurrence before this one. The run's data window is from `previous` to `nominal`. If
-        this run replaces earlier occurrences that were too late, `previous` is the nominal time before the first
-        replaced one."""
+        this run replaces earlier occurrences that were too late, `previous` is the nominal time before the first of
+        these."""
         return optional_datetime(self.detail.get("previous"))
 
     @property
@@ -228,8 +228,7 @@ class Context(Occurrence):
         return _DONE
 
     def close(self) -> None:
-        """Ignore log lines from now on. Tasks and threads that the attempt started may write lines after the attempt
-        has ended."""
+        """Ignore log lines from now on. Tasks and threads of the attempt may still write lines after it has ended."""
         self._closed = True
 
     @property

@@ -1,10 +1,10 @@
 """Recognise a dead node by its lease, and recover its runs.
 
-A node counts as dead when its lease has expired, or ends so far in the future that the clock must have been set back.
-To declare another node dead, a node must have renewed its own lease without a break, for at least the length of its own
-lease and of the other node's lease. The reason: after an outage of the store all leases have expired, and live nodes
-need time to renew theirs. The condition `is_gone` in store/sql/nodes.sql states this rule; `gone` and `recover` apply
-it.
+A node counts as dead when its lease has expired, or ends so far in the future that the clock must have been set back. A
+node may declare another node dead only if it has renewed its own lease without a break. It must have done so for at
+least as long as the longer of the two leases. The reason: after an outage of the store all leases have expired, and
+live nodes need time to renew theirs. The condition `is_gone` in store/sql/nodes.sql states this rule; `gone` and
+`recover` apply it.
 """
 
 from __future__ import annotations

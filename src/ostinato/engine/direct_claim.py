@@ -39,8 +39,8 @@ class NewRun(NamedTuple):
 
 @dataclass(slots=True)
 class DirectClaim:
-    """Permission to claim up to `room` runs in a transaction that fires timers, if the runs belong to this node's
-    queues and jobs. The claim has the token `token`. `claimed` lists the runs claimed so far. `plain` counts the timers
+    """Permission to claim up to `room` runs in a transaction that fires timers. The runs must belong to this node's
+    queues and jobs. `token` identifies the claim. `claimed` lists the runs claimed so far. `plain` counts the timers
     that only started a run."""
 
     node: str
@@ -56,8 +56,8 @@ class DirectClaim:
         return replace(self, claimed=[], plain=0)
 
     def recover(self, now: Micros) -> Operation[None]:
-        """Add to `claimed` the runs that an earlier try of the transaction claimed. This finds runs only if that try
-        was committed and its answer was lost."""
+        """Add to `claimed` the runs that an earlier try of the transaction claimed, if that try was committed and its
+        answer was lost."""
         self.claimed += yield from taken_before(self.node, self.token, now)
 
     def insert(self, runs: Sequence[NewRun], now: Micros) -> Operation[list[str]]:

@@ -160,7 +160,7 @@ class Executor:
     async def _call_in_time(
         self, run: Run, handler: Handler, context: Context, arguments: dict[str, Any], timeout: Micros | None
     ) -> Any:
-        """Call the function, and raise `_OutOfTime` if the whole call takes longer than `timeout`, or if the time since
+        """Call the function. Raises `_OutOfTime` if the whole call takes longer than `timeout`, or if the time since
         the last heartbeat is longer than the job allows."""
         loop = asyncio.get_running_loop()
         begin = loop.time()

@@ -18,12 +18,13 @@ _LATER = 30.0  # seconds until an item that cannot be written is tried again
 class Committer(Generic[T, R]):
     """Collects items and passes them to `commit` in batches. `commit` returns an answer for each item.
 
-    While the store is unavailable, a batch is retried, and `trouble` is called with each error. With `retry=False` the
-    batch is not retried, and the callers of `write` get the error.
+    If the store is unavailable, `trouble` is called with the error, and the batch is retried until it is written.
 
-    Any other error is caused by a single item, so each item of the batch is then committed alone. For an item that
-    fails alone, `instead` may return another item to write. If `instead` returns None, the caller of `write` gets the
-    error; an item that was queued with `put` is tried again later.
+    Any other error is caused by a single item, so each item of the batch is then committed alone. If an item fails
+    alone, `instead` may return another item to write. If it returns None, the caller of `write` gets the error, and an
+    item that was queued with `put` is tried again later.
+
+    With `retry=False`, nothing is retried or replaced: the callers of `write` get the error.
     """
 
     def __init__(
@@ -128,7 +129,8 @@ class Committer(Generic[T, R]):
             return
 
     async def _give_up(self, batch: list[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
-        """Handle a batch that cannot be written. With `retry=True`, the batch has a single item."""
+        """Handle a batch that cannot be written: replace its item, try it again later, or report the error to the
+        callers of `write`. With `retry=True`, the batch has a single item."""
         item, done = batch[0]
         if self._retry:
             self._trouble(problem)

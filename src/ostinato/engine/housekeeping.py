@@ -27,7 +27,7 @@ def first_timers(now: Micros) -> Operation[None]:
 
 
 def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], str]) -> dict[tuple[str, str], Fire]:
-    """Return a dict from (kind, purpose) of each timer of `first_timers` to the function that fires it."""
+    """Return the functions that fire the timers of `first_timers`, by the (kind, purpose) of the timer."""
 
     def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
         removed = yield from prune(now - keep_runs, now - keep_events, now, kinds)
@@ -49,7 +49,7 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
 
 def prune(runs_before: Micros, events_before: Micros, now: Micros, kinds: Kinds) -> Operation[int]:
     """Delete runs of chains that ended before `runs_before`, events before `events_before`, and limits that are not in
-    use. Of each of the three, at most `_BITE` rows are deleted. Returns the largest of the three counts."""
+    use. Deletes at most `_BITE` rows of each of the three. Returns the largest of the three counts."""
     rows = yield sql("old_runs", before=runs_before, limit=_BITE, kinds=kinds.names)
     if rows:
         yield from remove(rows, kinds)

@@ -81,9 +81,9 @@ def finish(namespace: str, request: str, what: str, answer: Any) -> Operation[An
 
 
 class Unkept(Generic[T]):
-    """A call whose answer cannot be stored, because the answer is not JSON. The work is done only once, even if the
-    store retries the transaction. Create one object for each call. For each try of the transaction, call `once` to get
-    the operation to run."""
+    """A call that is done only once, even if the store retries its transaction. The answer is not stored, so it need
+    not be JSON. Create one object for each call. For each try of the transaction, call `once` to get the operation to
+    run."""
 
     def __init__(self, namespace: str, verb: str, now: Micros) -> None:
         self._request = (namespace, call_id(), verb, now)

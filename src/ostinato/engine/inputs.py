@@ -26,7 +26,7 @@ _SHOWN = 80
 
 
 class InputTypes:
-    """The check of an input against the typed parameters of one function."""
+    """Checks an input against the typed parameters of one function."""
 
     def __init__(self, adapter: TypeAdapter[Any] | SchemaValidator) -> None:
         from pydantic_core import ValidationError
@@ -35,8 +35,8 @@ class InputTypes:
         self._error = ValidationError
 
     def read(self, text: bytes | str, job: str) -> dict[str, Any]:
-        """Return the arguments that an input in JSON contains. Raises `InputError`, which names every argument of a
-        wrong type."""
+        """Convert an input in JSON to the arguments of the function. Raises `InputError`, which names every argument of
+        a wrong type."""
         try:
             arguments: dict[str, Any] = self.adapter.validate_json(text, strict=True)
         except self._error as problem:
@@ -56,8 +56,8 @@ def _fault(fault: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def input_types(function: Callable[..., Any], context: str | None) -> InputTypes | None:
-    """Return the check that follows from the type hints of a function, or None if no parameter can be checked.
-    `context` is the name of the function's context parameter, which is not part of the input."""
+    """Return the check of an input by the type hints of `function`, or None if no parameter can be checked. `context`
+    is the name of the function's context parameter, which is not part of the input."""
     function = inspect.unwrap(function)
     parameters = inspect.signature(function).parameters
     try:
@@ -77,8 +77,8 @@ def input_types(function: Callable[..., Any], context: str | None) -> InputTypes
 
 @lru_cache(maxsize=4096)
 def declared_types(function: Callable[..., Any], context: str | None) -> str | None:
-    """Return the check of `input_types` as text, for processes that do not have the function; None if there is no
-    check."""
+    """Return the result of `input_types` as text, for processes that do not have the function. Returns None if there is
+    no check."""
     try:
         types = input_types(function, context)
         return None if types is None else write_types(types.adapter.core_schema)  # type: ignore[union-attr]

@@ -58,8 +58,8 @@ class Declaration:
             check_names(self.name, values, self.takes, self.needs)
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a dict from parameter name to value: the values of a checked input, and the defaults of the other
-        parameters. The caller fills the placeholders of the serial key and the concurrency key with them."""
+        """Return the values for the placeholders of the serial key and the concurrency key, by parameter name. These
+        are the values of a checked input, and the defaults of the other parameters."""
         if BY_POSITION in values and self.takes is not None and self.places is not None:
             values = name_arguments(self.name, values[BY_POSITION], self.takes[: self.places], self.takes, self.needs)
         return {**self.defaults, **values}
@@ -127,9 +127,9 @@ def _check_names_and_types(
 def name_arguments(
     job: str, arguments: Any, places: Sequence[str], takes: Collection[str], needs: Collection[str]
 ) -> dict[str, Any]:
-    """Convert a list of arguments by position to a dict of arguments by name. A single dict whose keys are names of
-    parameters counts as the arguments by name. Raises `OstinatoError` if there are too many arguments, or if
-    `arguments` is not a list."""
+    """Convert arguments by position to a dict of arguments by name. If the only argument is a dict with the names of
+    parameters as keys, that dict is returned. Raises `OstinatoError` if there are too many arguments, or if `arguments`
+    is not a list."""
     if not isinstance(arguments, list | tuple):
         raise OstinatoError(f"job {job!r}: {BY_POSITION}: {short_repr(arguments)} is not a list of arguments")
     if (
@@ -199,8 +199,8 @@ class Handler:
         )
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a dict from parameter name to value: the values of a checked input, and the defaults of the other
-        parameters. The caller fills the placeholders of the serial key and the concurrency key with them."""
+        """Return the values for the placeholders of the serial key and the concurrency key, by parameter name. These
+        are the values of a checked input, and the defaults of the other parameters."""
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])
         return {**self.defaults, **values}

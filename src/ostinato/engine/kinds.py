@@ -53,10 +53,10 @@ class RunKind:
 class Kinds:
     """The kinds of runs that a process knows in addition to jobs.
 
-    `schedule_ended` is called when a schedule's run ends. Each function in `forget` is called when runs of any kind are
-    deleted, and deletes rows that another module has stored about these runs. Each function in `scans` looks for broken
-    invariants of one extension (`Way`). A process creates one `Kinds` when it opens a store, and passes it to every
-    operation that stops, ends or recovers runs.
+    A process creates one `Kinds` when it opens a store, and passes it to every operation that stops, ends or recovers
+    runs. `schedule_ended` is called when a schedule's run ends. When runs of any kind are deleted, each function in
+    `forget` deletes the rows that another module has stored about them. Each function in `scans` looks for broken
+    invariants of one extension (`Way`).
     """
 
     __slots__ = ("forget", "names", "parents", "runs", "scans", "schedule_ended")

@@ -116,9 +116,8 @@ async def _as_coroutine(action: Callable[[str], Awaitable[None]], node: str) -> 
 
 
 async def run_on_own_loop(work: Callable[[], Awaitable[None]], name: str) -> None:
-    """Run `work` on a new event loop in a new thread, and wait until `work` ends. If the task that waits is cancelled,
-    it cancels `work`, and waits until `work` has ended. If `work` raises an exception, this function raises the same
-    exception."""
+    """Run `work` on a new event loop in a new thread, and wait until `work` ends. If the waiting task is cancelled,
+    `work` is cancelled, too; the task still waits until `work` has ended. An exception of `work` is raised here."""
     home = asyncio.get_running_loop()
     ended: asyncio.Future[BaseException | None] = home.create_future()
     begun: asyncio.Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = home.create_future()

@@ -52,8 +52,8 @@ class Head(NamedTuple):
 
 
 def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | None]:
-    """Admit up to `wanted` runs. Returns (how many may start now, the new state of the gate, when to try again). The
-    time to try again is None unless the rate kept a run from starting."""
+    """Decide how many of the `wanted` runs may start now. Returns (their number, the new state of the gate, when to try
+    again). The time to try again is None unless the rate kept a run from starting."""
     most = gate.most
     if most is None:
         most = FAIR_WINDOW * gate.weight if gate.rate is None else gate.used + gate.rate
@@ -80,8 +80,8 @@ def let_in(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 
 def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """For each serial key that is free, let the first of these runs with that key hold it. Returns the runs that now
-    hold their serial key, together with the runs that have no serial key."""
+    """Give each free serial key to the first of these runs that has this key. Returns the runs that now hold their
+    serial key, together with the runs that have no serial key."""
     keyed = sorted((r for r in runs if r.serial_key is not None), key=lambda r: (r.due, r.id))
     if not keyed:
         return list(runs)
@@ -113,8 +113,8 @@ def _take_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 
 def _open_gates(gates: list[Gate], now: Micros) -> Operation[None]:
-    """Make the first runs in the queue of each limit ready, as many as the limit allows. A run may have been cancelled
-    after the queue was read. So only the runs that did become ready are counted as `used`."""
+    """Make the first runs in the queue of each limit ready, as many as the limit allows. Only runs that did become
+    ready are counted as `used`: a run may have been cancelled after the queue was read."""
     wanted = [(g.namespace, g.key, room) for g in gates if (room := admit(g, 1 << 30, now)[0]) > 0]
     heads: dict[Key, list[str]] = {}
     if wanted:

@@ -29,8 +29,8 @@ Callback = Callable[[Event], Awaitable[None] | None]
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
-    """Wait for the event, but at most this number of seconds. (`asyncio.wait_for` can swallow a cancellation that
-    arrives together with the event; then the cancelled task would not end.)"""
+    """Wait for the event, but at most `seconds` seconds. This does not use `asyncio.wait_for`, which can lose a
+    cancellation that arrives together with the event."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             await event.wait()
@@ -222,8 +222,8 @@ class Listeners:
         return after, len(rows) == _BATCH
 
     async def _move(self, name: str, seq: int, now: Micros) -> bool:
-        """Move the cursor to an event for which the listener was called, and extend the time for which this node holds
-        the cursor. Returns False if another node holds the cursor now."""
+        """Move the cursor of a listener to the event `seq`, and extend the time for which this node holds the cursor.
+        Returns False if another node holds it now."""
         node = self._node()
         return await self._store.run(lambda _: _move_cursor(name, node, seq, now + _HOLD))
 

@@ -66,8 +66,8 @@ def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
 
 
 def heartbeat(node: str, clock: Callable[[], Micros], lease: Micros) -> Operation[Pulse]:
-    """Renew the lease, and return the list of nodes in a `Pulse`. The new lease begins at the time of this transaction,
-    not at the time at which the renewal was requested."""
+    """Renew the lease, and return a `Pulse` with all nodes. The new lease begins at the time of this transaction, even
+    if the renewal was requested earlier."""
     now = clock()
     lapsed, ahead = now + lease - _BREAK * lease // 100, now + 2 * lease
     renewed = yield sql(
@@ -102,14 +102,13 @@ def leave(
     new_id: Callable[[Micros], str],
     kinds: Kinds,
 ) -> Operation[int]:
-    """Release up to `BITE` runs that this node still holds. When the node holds no more runs, its row is deleted.
-    Returns 0 if no runs are left. Otherwise returns how many runs were released; then call this function again.
+    """Release up to `BITE` runs that this node still holds. When none are left, delete the row of the node. Returns 0
+    if no runs are left. Otherwise returns how many runs were released; then call this function again.
 
-    Runs that have not begun are handed back; their claim was committed while the node was stopping. `begun` is a dict
-    from run id to claim. It contains the runs that have begun but have no written outcome: the write failed, or the
-    body ignored its cancellation. These runs count as crashed, because handing them back would execute the same attempt
-    twice. `in_thread` contains the (run id, claim) of runs whose function is still running in a thread. The reason of
-    their crash is `THREAD_LEFT` instead of `NODE_LOST`.
+    Runs that have not begun are handed back; their claim was committed while the node was stopping. The runs in
+    `begun`, a dict from run id to claim, have begun but have no written outcome. They count as crashed, because handing
+    them back would execute the same attempt twice. `in_thread` contains the (run id, claim) of runs whose function is
+    still running in a thread. The reason of their crash is `THREAD_LEFT` instead of `NODE_LOST`.
     """
     runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names))]
     if len(runs) < BITE:

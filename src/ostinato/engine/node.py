@@ -147,9 +147,9 @@ class Engine:
         self.parts: list[tuple[Callable[[], Awaitable[None]], str]] = []  # background loops of the ways, with names
 
     def add(self, way: Way, part: Part) -> None:
-        """Add an extension (`Way`), and `part`, the object that does the work of this extension in the app. Raises
-        `OstinatoError` if the kinds of runs of `way` and the bodies of `part` differ, or if one of its timers is
-        already registered."""
+        """Add an extension (`Way`) and its `part`, the object that does its work in the app. Raises `OstinatoError` if
+        `part` does not have exactly one body for each run kind of `way`, or if a timer of `way` is already
+        registered."""
         runtime, bodies = way.loaded, part.begin(self)
         if bodies.keys() != runtime.kinds.keys():
             raise OstinatoError(f"way {way.name!r} has the kinds {list(runtime.kinds)}, but bodies for {list(bodies)}")
@@ -390,8 +390,8 @@ class Engine:
                 await self._join()
 
     def _log_loss(self, node: str) -> None:
-        """Log that other nodes have declared this node dead. If the code that blocked the event loop since the last
-        renewal is known, the log line names that code."""
+        """Log that other nodes have declared this node dead. The log line names the code that blocked the event loop
+        since the last renewal, if there is such code."""
         words, more = "this node was given up for dead", {}
         since = (self.clock.local.ticks() - self._renewed) / SECOND
         stall = None if self._loop_watch is None else self._loop_watch.stall_since(since + 1)
@@ -473,7 +473,7 @@ class Engine:
 
     def _note_renewal(self, pulse: membership.Pulse, ticks: Micros) -> None:
         """Handle a renewal of the lease: record its time, and update which jobs only other nodes have. `ticks` is when
-        the renewal was requested. If the loop was blocked, this call comes later than that."""
+        the renewal was requested. That may be long ago, if the loop was blocked."""
         self._renewed = max(self._renewed, ticks)
         self._renewal.set()
         now = self.clock.now()

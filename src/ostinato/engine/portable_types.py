@@ -177,8 +177,8 @@ class _Copy:
         return {"type": "dict", **parts, **({"min_length": low} if (low := schema.get("min_length")) else {})}
 
     def _class(self, schema: Mapping[str, Any]) -> Schema:
-        """Copy the schema of a model or a dataclass. The copy stores the configuration of a class in the schema of the
-        fields. A root model has no fields, so it becomes "any"."""
+        """Copy the schema of a model or a dataclass as the schema of its fields, with the configuration of the class. A
+        class for which this is not possible, such as a root model, becomes "any"."""
         if schema.get("custom_init") or schema.get("root_model") or not schema.keys() <= _CLASS:
             return _any()
         return self.of(schema["schema"], schema.get("config"))
@@ -262,8 +262,7 @@ def _values(cls: type[enum.Enum]) -> list[Any]:
 
 
 def _has_default(schema: Mapping[str, Any]) -> bool:
-    """Return whether a field has a default, so that it may be missing. Returns True if this cannot be known from the
-    schema."""
+    """Return whether a field may be missing, because it has a default. Returns True if the schema does not say this."""
     match schema["type"]:
         case "default":
             return True

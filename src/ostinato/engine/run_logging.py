@@ -1,5 +1,5 @@
-"""Write log lines about runs: for each failed attempt its traceback and the next step, and at debug level each start
-and end."""
+"""Write log lines about runs. A failed attempt is logged with its traceback and what follows. Each start and end is
+logged at debug level."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def report_start(run: Run) -> None:
 
 
 def report_ends(ends: Sequence[End], now: Micros) -> None:
-    """Log committed ends. A failure is logged as a warning, a success at debug level."""
+    """Log committed ends. A failure is logged as a warning, and so is a run whose job this node does not know. Other
+    ends are logged at debug level."""
     debugging = log.debugging
     for end in ends:
         if end.status in _FAILURES:

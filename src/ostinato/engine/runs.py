@@ -122,8 +122,8 @@ def _start_at_once(runs: Sequence[Run], now: Micros) -> Operation[list[Started]]
 def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]]:
     """Return a `Started` for each run. `inserted` has the ids of the runs that this transaction inserted.
 
-    A run that is not in `inserted`, although no other chain has its key, counts as new: an earlier try of the same call
-    inserted it, and the answer of that try was lost.
+    If a run is not in `inserted` and no other chain has its key, an earlier try of the same call inserted it. The
+    answer of that try was lost, so the run counts as new.
     """
     if len(inserted) == len(runs):
         return [Started(run.root_id, True) for run in runs]
@@ -154,7 +154,7 @@ def created(run: Run, now: Micros) -> Row:
 
 def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
     """Make waiting runs ready, or put them into the queues of their keys. Called when the runs are due, or when a node
-    knows their job. Returns the events to write: always an empty list."""
+    knows their job. Returns an empty list: there are no events to write."""
     woken = {row[0] for row in (yield sql("wake_runs", [(id,) for id in sorted(ids)], now=now))}
     if len(woken) == len(ids):
         return []
@@ -202,8 +202,8 @@ Also: TypeAlias = Callable[[], Operation[list[Row]]]
 
 
 def end(ends: Sequence[End], node: str, now: Micros, kinds: Kinds, also: Also | None = None) -> Operation[list[End]]:
-    """Write the outcomes of claimed runs that `node` still holds. Returns the ends that the fence refused, because the
-    node has lost the claim."""
+    """Write the outcomes of runs that `node` has claimed. The fence refuses the end of a run if the node has lost its
+    claim. Returns the refused ends."""
     # Three paths write the same rows and events. Two are shortcuts for the common batches, and all ends of a batch must
     # qualify:
     #  - `_succeed`, for successes of schedules' runs. It sends three columns for each run instead of ten, and gets back
@@ -352,8 +352,8 @@ def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]
 
 
 def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Apply the cancellation that a caller has requested for these runs. If another attempt would follow, or if the run
-    would continue later, the end becomes `cancelled` instead. Other ends are not changed."""
+    """Apply the cancellation that a caller has requested for these runs. An end becomes `cancelled` if another attempt
+    would follow, or if the run would continue later. Other ends are not changed."""
     stopping = [e for e in ends if e.following is not None or not e.finished]
     for e in stopping:
         e.status, e.finished, e.following, e.event = Status.CANCELLED, True, None, ""
@@ -384,7 +384,7 @@ def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
 
 
 def _frees_serial(end: End) -> bool:
-    """Return whether an end frees the serial key. The job declares how long the key is held. It is held either while an
+    """Return whether an end frees the serial key of its run. The job declares how long the key is held: while an
     attempt is active, or until the whole chain has ended."""
     if end.run.serial_hold == "active":
         return True
@@ -392,7 +392,8 @@ def _frees_serial(end: End) -> bool:
 
 
 def _find_refused(ends: list[End], node: str) -> Operation[list[End]]:
-    """Return the ends that the fence refused, except those that an earlier try of the same transaction has written."""
+    """Return the ends that the fence refused. An end that an earlier try of the same transaction has written does not
+    count as refused."""
     states = {id: state for id, *state in (yield sql("states_of", [(e.run.id,) for e in ends]))}
     return [e for e in ends if states.get(e.run.id) != [e.status.value, node, e.run.claim]]
 
@@ -461,7 +462,7 @@ def stop_chain(
     root: str, status: Status, reason: str | None, now: Micros, force: bool, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
     """Stop a chain as `stop` does. The caller has locked the chain's owners, and writes the events. Returns (the status
-    afterwards, the events to write, the chain in a list if it has ended)."""
+    afterwards, the events to write, a list with the chain). The list is empty if the chain has not ended."""
     run = yield from _newest_locked(root)
     if run.status.over:
         return run.status, [], []

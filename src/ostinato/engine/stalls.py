@@ -133,8 +133,8 @@ def advice(stall: Stall) -> str:
 
 
 def place_of(frame: FrameType) -> str:
-    """Return the innermost line that is neither in Python's library nor in Ostinato, such as `jobs.py:12 in crunch`. If
-    there is none, return the innermost line."""
+    """Return the innermost line of the user's code on the stack, such as `jobs.py:12 in crunch`. Code of Python's
+    library and of Ostinato does not count. If there is no other code, return the innermost line."""
     innermost = frame
     walked: FrameType | None = frame
     while walked is not None:

@@ -44,8 +44,8 @@ class NamespaceTables:
         self._statement = Statements("\n\n".join(first + drop))
 
     def left(self, namespace: str) -> Operation[list[str]]:
-        """Return the names of the kinds of rows that prevent the deletion of a namespace, such as "runs". The list is
-        empty if the namespace has no such rows."""
+        """Return which kinds of rows prevent the deletion of a namespace, such as "runs". The list is empty if there
+        are no such rows."""
         words = []
         for table in self._restrict:
             if (yield self._statement(f"first_of_{table.name}", namespace=namespace)):

@@ -28,16 +28,16 @@ _SLOW: Micros = SECOND  # a reading that takes longer is too inaccurate
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """The offset `ahead`: how far the time is ahead of the ticks. `origin` identifies the event from which the ticks
-    count, such as one boot of the machine."""
+    """An offset between time and ticks: `ahead` is how far the time is ahead of the ticks. `origin` identifies the
+    moment from which the ticks count, such as one boot of the machine."""
 
     origin: str
     ahead: Micros
 
 
 def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement:
-    """Return the offset to use. It is either `before`, which all nodes have used so far, or `here`, the offset of this
-    machine's clock now. `stood` is how long the clock has had the offset `here`."""
+    """Decide which offset to use: `before`, which all nodes have used so far, or `here`, the offset of this machine's
+    clock now. `stood` is how long the clock has had the offset `here`."""
     if before is None or before.origin != here.origin:
         return here  # the first node, or the first since the machine restarted
     step = abs(here.ahead - before.ahead)

@@ -32,9 +32,8 @@ class TimerFailed(Exception):
 
 
 class Fired(NamedTuple):
-    """Result of one batch. `timers` is the number of fired timers. `plain` is the number of timers among them that only
-    started a run. `claimed` are the runs that this node claimed directly. `more` says whether more timers may be
-    due."""
+    """Result of one batch. `timers` is the number of fired timers, and `plain` is how many of them only started a run.
+    `claimed` are the runs that this node claimed directly. `more` says whether more timers may be due."""
 
     timers: int
     plain: int = 0

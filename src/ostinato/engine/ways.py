@@ -34,10 +34,9 @@ Loop: TypeAlias = Callable[[], Awaitable[None]]
 class Table(NamedTuple):
     """A table that an extension (`Way`) owns.
 
-    `namespace` says what happens to the rows of a namespace that is deleted. "restrict": the namespace cannot be
-    deleted while the table has rows of it. "cascade": the rows are deleted, too. None: nothing happens. The rows then
-    have no namespace, or belong to rows of another table that have a namespace. `words` is the name of the rows in
-    errors.
+    `namespace` says what happens when a namespace is deleted. "restrict": it cannot be deleted while the table has rows
+    of it. "cascade": its rows are deleted, too. None: nothing happens, because the rows have no namespace, or belong to
+    rows of another table that have one. `words` is the name of the rows in errors.
     """
 
     name: str
@@ -66,9 +65,9 @@ class Setting:
     `Host.settings`.
 
     If the setting has a `read`, operators can set it, too: by an option of `ostinato serve` and `worker`, an
-    environment variable, or a key of the configuration file. `read` is a function, or its name as `module:name`. Its
-    arguments are the raw value, and the place of the value for error messages. It returns the value of the setting.
-    `many` allows the option several times.
+    environment variable, or a key of the configuration file. `read` is a function, or its name as `module:name`. It
+    converts the raw value to the value of the setting. Its second argument is the place of the raw value, for error
+    messages. With `many`, the option may be given several times.
     """
 
     name: str
@@ -85,8 +84,7 @@ class Action(Protocol):
 
 
 class Api(Protocol):
-    """The API of an extension (`Way`) in an app. Users find it as an attribute of the app; the attribute has the name
-    of the `Way`."""
+    """The API of an extension (`Way`). It is an attribute of the app, with the name of the `Way`."""
 
     def within(self, namespace: str, actor: str | None) -> Any:
         """Return the same object for another namespace or another actor."""
@@ -98,9 +96,9 @@ class Host:
     """The objects that an app provides to an extension (`Way`).
 
     `engine` returns the engine, and raises an error while the app is closed. `node` returns the id of the node in this
-    process, or None if the process is not a node. `virtual` means that the app runs on virtual time, in tests.
-    `actions` are the kinds of actions of all extensions, by name. `way` takes the name of another `Way` and returns its
-    API. So an extension can use the extensions that are listed before it.
+    process, or None if there is no node or it is stopping. `virtual` means that the app runs on virtual time, in tests.
+    `actions` are the kinds of actions of all extensions, by name. `way` returns the API of another `Way` by its name,
+    so that an extension can use the extensions that are listed before it.
     """
 
     store: Store
@@ -133,16 +131,16 @@ class Part:
         store or other settings before the app runs."""
 
     def begin(self, engine: Engine) -> Mapping[str, Body]:
-        """Prepare for the opening of the store. Returns a dict from each kind of run of this `Way` to the body of that
-        kind. A node calls the body with each claimed run."""
+        """Prepare for the opening of the store. Returns the bodies of this `Way`, by kind of run. A node calls the body
+        with each claimed run of that kind."""
         return {}
 
     async def prepare(self) -> None:
         """Prepare the data of this `Way`. Called on a node before the node fires timers or claims runs."""
 
     def loops(self) -> Mapping[str, Loop]:
-        """Return a dict from name to function. The functions run in the background while the app is a node. A function
-        that fails is called again."""
+        """Return functions that run in the background while the app is a node, by name. A function that fails is called
+        again."""
         return {}
 
     async def close(self) -> None:
@@ -258,8 +256,8 @@ class Ways:
         return self._merged("action", lambda way: {action.name: action for action in way.loaded.actions})
 
     def problem_of(self, error: BaseException) -> Problem | None:
-        """Return the HTTP status and title for an error. An extension (`Way`) has registered them for the class of the
-        error, or for its nearest base class. Returns None if no extension has."""
+        """Return the HTTP status and title that an extension (`Way`) has registered for the class of an error, or for
+        its nearest base class. Returns None if no extension has registered them."""
         for kind in type(error).__mro__:
             problem = self.problems.get(f"{kind.__module__}:{kind.__qualname__}")
             if problem is not None:

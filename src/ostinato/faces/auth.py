@@ -58,13 +58,13 @@ class Door:
         self._views: dict[tuple[str, str], Ostinato] = {}
 
     async def identify(self, token: str | None, client: str, *, entering: bool = False) -> TokenInfo | None:
-        """Return the stored information about a caller's token, or None for a caller on loopback who needs no token.
+        """Return the stored information about a caller's token, or None if the caller has no token and needs none.
 
-        Raises `Refused` if the token is missing or invalid, or if the client has sent too many invalid tokens.
+        Raises `Refused` if a needed token is missing, or if the token is invalid. Also raises it if `client` has sent
+        too many invalid tokens.
 
-        `entering` means that the caller is about to act. A token that is bound to a namespace is then read from the
-        store instead of the cache, because another server may have deleted the namespace and created a new one with the
-        same name.
+        With `entering`, a token that is bound to a namespace is read from the store, not from the cache. Another server
+        may have replaced the namespace by a new one with the same name.
         """
         now = self.app.engine.clock.now()
         self._slow_down(client, now)
@@ -91,11 +91,11 @@ class Door:
         return info
 
     async def admit(self, credentials: str | None, client: str, role: Role, namespace: str | None) -> Who:
-        """Authorize a caller for a role in a namespace, and return the caller.
+        """Check that a caller has at least `role` in `namespace`, and return the caller.
 
-        If `namespace` is None, the namespace of the token is used, or else that of the app. Raises `Refused` if the
-        token is missing or invalid, or if its role does not suffice. Raises `NotFound` if the namespace does not exist
-        or the caller may not see it.
+        If `namespace` is None, the namespace of the token is used. If the token has none either, that of the app is
+        used. Raises `Refused` if the token is missing or invalid, or if its role does not suffice. Raises `NotFound` if
+        the namespace does not exist or the caller may not see it.
         """
         token = await self.identify(credentials, client, entering=True)
         has = Role.ADMIN if token is None else token.role
@@ -112,7 +112,7 @@ class Door:
         return Who(self._within(within, actor), has, actor, token, within)
 
     def _within(self, namespace: str, actor: str) -> Ostinato:
-        """Return the app in a namespace, acting under the name of an actor. Results are cached."""
+        """Return an app that acts in `namespace` under the name `actor`. Results are cached."""
         app = self._views.get((namespace, actor))
         if app is None:
             if len(self._views) > _VIEWS:

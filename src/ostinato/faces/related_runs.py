@@ -12,7 +12,7 @@ from ostinato.webhooks import JOB as DELIVERY
 
 
 def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the runs that an event is about, as a dict from run id to the name that the event has for the run."""
+    """Return the runs that an event is about: their names by run id. A name is empty if the event does not tell it."""
     called = str(data.get("name", ""))
     if name.startswith("run:") or (name.startswith("journey:") and name != "journey:deployed"):
         return {subject: called}
@@ -21,10 +21,10 @@ def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str,
 
 
 def journeys_of_run(id: str, kind: str, name: str, input: Any) -> dict[str, str]:
-    """Return the runs whose read guards decide whether this run is visible, as a dict from id to name.
+    """Return the runs whose read guards decide whether this run is visible: their names by run id.
 
-    If this run is not a job, the dict contains this run. If this run is a webhook delivery, the dict contains the run
-    that the delivered event is about. For any other job the dict is empty.
+    For a run that is not a job, that is the run itself. For a webhook delivery, it is the run that the delivered event
+    is about. For any other job the dict is empty.
     """
     if kind != "job":
         return {id: name}

@@ -1,4 +1,4 @@
-"""Session tokens: with such a token, the tools of an agent act for the user of one session, and for no other user."""
+"""Session tokens. With such a token, an agent's tools act for the user of one session, and for no other user."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ class SessionToken:
 async def mint_session_token(
     app: Ostinato, session_id: str, *, turn_id: str | None = None, expires_in: Length = "15m"
 ) -> str:
-    """Create a token with which the agent's tools act for the user of a session, and return it.
+    """Create a token and return it. With this token, the agent's tools act for the user of a session.
 
-    `expires_in` is a length of time, at most an hour: `"5m"`, or a number of seconds.
+    The token is bound to one turn of the session: `turn_id`, or else the newest turn. A tool sees this turn.
+    `expires_in` is a length of time of at most an hour: `"5m"`, or a number of seconds. The token also stops being
+    valid when the session ends.
 
-    The token is bound to the session and to one of its turns, by default the newest; a tool sees what began that turn.
-    The token is no longer valid when the session has ended. Call this on the app of the session's namespace. Raises
-    `NotFound` if there is no such session or turn. Raises `Conflict` if the session has ended or has no turn yet.
+    Call this on the app of the session's namespace. Raises `NotFound` if there is no such session or turn. Raises
+    `Conflict` if the session has ended or has no turn yet.
     """
     token, _ = await create_session_token(app, session_id, turn_id=turn_id, expires_in=expires_in)
     return token

@@ -222,8 +222,7 @@ class Agents:
         return code is not None and hasattr(code.settings.transport, "read_inbound")
 
     async def run_turn(self, agent: str, turn_input: TurnInput, profile: Profile | None = None) -> TurnHandle:
-        """Accept an input from any source, and return the handle of its turn. Messages from users are accepted through
-        this method, too."""
+        """Accept an input from any source, such as a message or a schedule. Return the handle of its turn."""
         check_turn(turn_input)
         declared = await self._declaration(agent)
         check_flow(agent, turn_input.flow, declared)
@@ -252,9 +251,11 @@ class Agents:
                 raise TimeoutError(f"turn {turn_id} is not over within {timeout}") from None
 
     async def _find_outcome(self, turn_id: str, *, look: bool) -> TurnOutcome | None:
-        """Return the outcome of a turn, or None if it has none yet. With `look`, also check whether the turn's session
-        is lost; the turn of a lost session gets an outcome here. If the store cannot be reached, return None, so that
-        the caller tries again."""
+        """Return the outcome of a turn. Return None if it has none yet, or if the store cannot be reached.
+
+        With `look`, also check whether the run of the turn's session is over. Such a run never finishes the turn, so
+        the session is ended here, which gives the turn an outcome.
+        """
         host = self._around.host
         try:
             if look:
@@ -534,11 +535,13 @@ class Agents:
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
         """Say something as a person: to the user during a takeover, or to the flow during a proxy.
 
-        A proxy puts a person between the user and a flow. The first person who speaks to the flow becomes this person.
-        No other person may speak to the flow until the proxy ends. Repeated calls with the same `id` and text say it
-        only once; then `new` of the returned handle is false. Raises `Denied` if the actor may not do this or the proxy
-        belongs to another person, or `NotFound` if the user has no open session. Raises `Conflict` if another text was
-        said with this `id`, if there is neither a takeover nor a proxy, or if another person has taken over.
+        A proxy puts a person between the user and a flow. The first person who speaks to the flow becomes that person.
+        No one else may speak to the flow until the proxy ends. Repeated calls with the same `id` and text say it only
+        once; then `new` of the returned handle is false.
+
+        Raises `Denied` if the actor may not do this, or if another person has the proxy. Raises `NotFound` if the user
+        has no open session. Raises `Conflict` if another text was said with this `id`, if there is neither a takeover
+        nor a proxy, or if another person has taken over.
         """
         check_text(text, "the text")
         check_text(id, "the message's id")
@@ -553,10 +556,9 @@ class Agents:
         return TurnHandle(self, accepted)
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
-        """Return the `Place` for a transaction if the actor may do `action`. Otherwise raise `Denied`.
+        """Return the `Place` for a transaction. If the actor may not do `action`, record an event and raise `Denied`.
 
-        An event records the denial. The actor is the authenticated actor of this `Agents` object, and never an argument
-        of a call.
+        The actor is the authenticated actor of this `Agents` object, and never an argument of a call.
         """
         declared = await self._declaration(agent)
         place = self._place(agent, declared)

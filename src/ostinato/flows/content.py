@@ -73,8 +73,8 @@ def _check_turn(
 
 
 def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    """Raise DefinitionError if the model could not write a message without a flow. An agent with the hook `before_llm`
-    is not checked, because the hook may decide without the model."""
+    """Raise DefinitionError if there is no model, or no prompt from which the model could write a message without a
+    flow. An agent with the hook `before_llm` needs neither, because the hook may decide without the model."""
     prompt = metadata.get("prompt")
     if prompt is not None and not is_text(prompt):
         raise _wrong(("metadata", "prompt"), f"metadata['prompt'] {short_repr(prompt)} is not a text for the model")

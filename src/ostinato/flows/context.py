@@ -239,13 +239,14 @@ class FlowContext:
         mode: Literal["shadow", "mirror"] = "shadow",
         replace: bool = False,
     ) -> Proxy:
-        """Put a person between the user and this flow. `await proxy.receive()` returns the next text that the person
-        says. `to` is required: it is the address of the person, to which the agent's transport sends the user's
-        messages. `await proxy.stop()` ends the proxy.
+        """Put a person between the user and this flow. The agent's transport sends the user's messages to the person.
 
-        With `shadow`, the user sees nothing of the person. With `mirror`, the person's texts are also sent to the user
-        unchanged. A session can have only one proxy. Without `replace`, starting a second proxy raises an error. With
-        `replace`, the second proxy replaces the first one in the same transaction.
+        `to` is the address of the person, and is required. `await proxy.receive()` returns the next text that the
+        person says, and `await proxy.stop()` ends the proxy. With `shadow`, the user sees nothing of the person. With
+        `mirror`, the person's texts are also sent to the user unchanged.
+
+        A session can have only one proxy. Starting a second one raises an error. With `replace`, it replaces the first
+        one in the same transaction instead.
         """
         if to is None:
             raise OstinatoError(

@@ -90,8 +90,8 @@ class CommandHandler:
 
 @dataclass(frozen=True)
 class Resolver:
-    """A function that returns the users of a segment. `arguments` is the model of the function's parameters, which a
-    segment sets as its `params`."""
+    """A function that returns the users of a segment. `arguments` is the pydantic model of the function's parameters. A
+    segment sets these parameters as its `params`."""
 
     name: str
     function: Callable[..., Any]
@@ -275,7 +275,7 @@ class Agent:
         return self._hook("before_llm", function)
 
     def before_response(self, function: F) -> F:
-        """Declare the hook that is called with each candidate, a message that is about to be sent."""
+        """Declare the hook that is called with each message before it is sent."""
         return self._hook("before_response", function)
 
     def on_response(self, function: F) -> F:
@@ -325,8 +325,8 @@ class Agent:
         self._set_route(SchemaFlow(field, fallback))
 
     def check(self) -> None:
-        """Raise OstinatoError if the router's fallback is not a flow that can begin without an input. Call this when
-        everything is declared."""
+        """Check that the router's fallback is `classic` or a flow that can begin without an input. Raises OstinatoError
+        if it is not. Call this when everything is declared."""
         route = self.route
         if not isinstance(route, Detector | SchemaFlow) or route.fallback == CLASSIC:
             return
@@ -528,8 +528,8 @@ def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, whe
 
 
 def describe_faults(model: type[BaseModel], problem: ValidationError) -> list[tuple[tuple[str | int, ...], str]]:
-    """Return pairs of a place in the input and a text that says what is wrong there. If an argument is unknown, the
-    text names the known ones."""
+    """Return the faults of an input as pairs: a place in the input, and a text that says what is wrong there. If an
+    argument is unknown, the text suggests known ones."""
     faults: list[tuple[tuple[str | int, ...], str]] = []
     for error in problem.errors():
         if error["type"] != "extra_forbidden":
@@ -543,7 +543,8 @@ def describe_faults(model: type[BaseModel], problem: ValidationError) -> list[tu
 
 
 def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
-    """Return the field names of the model that is nested in `model` at a place, or an empty list if there is none."""
+    """Return the field names of the model at `place`, a path from `model` through nested models. Return [] if there is
+    no model at that place."""
     from pydantic import BaseModel
 
     for part in place:
@@ -558,8 +559,8 @@ def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
 
 
 def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[str]:
-    """Return the dotted names of the fields of `input` that `model`, the model of a function's parameters, does not
-    have. Nested fields are included."""
+    """Return the fields of `input` that `model`, the pydantic model of a function's parameters, does not have. They are
+    dotted names, because nested fields are included."""
     from pydantic import ValidationError
 
     try:

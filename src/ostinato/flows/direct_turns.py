@@ -2,11 +2,11 @@
 
 A campaign begins many turns in one transaction, which also claims the runs of their new sessions for this node. Each
 turn passes through the same stages as in `session.py`, but no step is recorded. What must survive a crash is in the
-rows of the turn and of its message. Intents and outcomes of many turns are committed together (`direct_writes.py`).
+rows of the turn and of its message. The writes of many turns are committed together (`direct_writes.py`).
 
-The run of the session handles whatever needs a record: a flow, a tool, a wait, another attempt. The run finds the turn
-in its mailbox. The same happens if this node is lost. A message that was committed and may have been sent is then not
-sent again, unless the receiver detects duplicates by keys.
+Some turns need a recorded step: for a flow, a tool, a wait, or another attempt. This node leaves such a turn to the run
+of its session, which finds the turn in its mailbox. The same happens if this node is lost. A message that may have been
+sent is then not sent again, unless the receiver detects duplicates by keys.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class DirectTurns:
 
     @contextmanager
     def driving(self, agent: Agent | None, in_flight: int) -> Iterator[None]:
-        """Set slots of this node aside for the turns of a campaign, while this node drives the campaign."""
+        """Inside the block, set slots of this node aside for the turns of a campaign that this node drives."""
         wanted = in_flight if agent is not None and self._serves(agent) else 0
         self._wanted.append(wanted)
         self._set_aside()
@@ -118,7 +118,7 @@ class DirectTurns:
             claimer.give_back(claim, [turn.run for turn in begun], self._handle)
 
     async def _wait_for_slots(self) -> None:
-        """Wait a moment for slots that were set aside. A claim from the queue may still occupy them."""
+        """Wait a moment until the slots that were set aside are free, because other runs may still occupy them."""
         for _ in range(_LOOKS):
             if self._begun or self.host.engine().claimer.share_is_free:
                 return

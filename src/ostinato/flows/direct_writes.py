@@ -63,8 +63,8 @@ class BegunTurn:
 
 @dataclass(slots=True)
 class DirectRoom:
-    """Permission to begin up to `room` turns in new sessions whose runs this node claims under `token`. `begun` are the
-    turns that the transaction has begun."""
+    """Permission for this node to begin up to `room` turns in new sessions. The node claims the runs of these sessions
+    under `token`. `begun` are the turns that the transaction has begun."""
 
     node: str
     token: int
@@ -72,13 +72,13 @@ class DirectRoom:
     begun: list[BegunTurn] = field(default_factory=list)
 
     def is_known(self) -> Operation[bool]:
-        """Return whether this node still has its row, which means that no other node has declared it dead. If it has,
-        no other node can declare it dead before the commit."""
+        """Return whether this node still has its row. The row is gone if another node has declared this node dead. If
+        the row is there, no other node can do so before the commit."""
         return bool((yield statement("hold_node", node=self.node)))
 
     def begin(self, place: Place, turns: Sequence[BegunTurn]) -> Operation[list[Row]]:
-        """Insert new sessions and their claimed runs. Also put each turn into the run's mailbox, from which the run
-        continues if this node is lost. Return the rows of events to insert. This changes the turn records, and the
+        """Insert new sessions and their claimed runs. Also put each turn into its run's mailbox; if this node is lost,
+        the run continues from there. Return the rows of events to insert. The turn records are changed here, and the
         caller inserts them afterwards."""
         new, events, mails = [], [], []
         tags = yield from read_tags([begun.user.id for begun in turns])
@@ -143,8 +143,8 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The outcome of a turn, with the results of messages that are not written yet. Afterwards the run waits for the
-    next turn. With `ending`, the run continues instead and ends the session."""
+    """The outcome of a turn, and the results of sending messages that are not written yet. Afterwards the session's run
+    waits for the next turn. With `ending`, the run ends the session instead."""
 
     begun: BegunTurn
     settles: Sequence[Settle]
@@ -231,8 +231,8 @@ def _write_intents(
     answers: dict[str, Any],
     events: list[Row],
 ) -> Operation[None]:
-    """Write the messages that will be sent, and suppress the messages that must not be sent. An intent that an earlier
-    try has committed stays unchanged. This adds to `answers` and `events`."""
+    """Write the messages that are about to be sent, except those that must not be sent. A message that an earlier try
+    has committed stays unchanged. This adds to `answers` and `events`."""
     if not intents:
         return
     ids = {intent.begun.turn.key.removeprefix(KEY) for intent in intents}

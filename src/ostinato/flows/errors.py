@@ -54,7 +54,7 @@ class ModelFailed(AgentError):
 
 
 class ModelRefused(AgentError):
-    """The model's service refused the request. Another attempt would be refused, too."""
+    """The model's service refused the request, or the answer is invalid. Another attempt would not help."""
 
 
 class NotSent(AgentError):

@@ -20,14 +20,14 @@ FINDINGS = 200  # most rows that one query returns
 
 
 def lost_turns() -> Operation[Rows]:
-    """Return rows of a session id and the id of its newest unfinished turn, for sessions whose run is over or was
-    deleted."""
+    """Find unfinished turns of sessions whose run is over or was deleted. Return rows of a session id and the id of the
+    newest such turn."""
     return (yield statement("lost_turns", limit=FINDINGS))
 
 
 def lost_campaigns(before: Micros) -> Operation[Rows]:
-    """Return rows of campaigns whose run ended before a time or was deleted: id, namespace, agent, and the status of
-    the run."""
+    """Find open campaigns whose run ended before a time or was deleted. Return rows of the campaign's id, namespace and
+    agent, and the status of the run."""
     return (yield campaign_statement("lost_campaigns", before=before, limit=FINDINGS))
 
 

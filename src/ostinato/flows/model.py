@@ -50,7 +50,7 @@ class Outcome(StrEnum):
 
 
 class Hitl(StrEnum):
-    """What a person ("human in the loop") is asked to do in a session."""
+    """Whether a person ("human in the loop") is asked to do something in a session, and what."""
 
     NONE = "none"
     PENDING_CONFIRM = "pending_confirm"

@@ -50,7 +50,7 @@ class AgentsPart(Part):
         self._turns = DirectTurns(host)
 
     def take_over(self, before: Part) -> None:
-        """Take the agents over from the previous part of the app. Their functions then use this part and its store."""
+        """Take over the agents of `before`, the part that this one replaces. Their functions then use this part."""
         assert isinstance(before, AgentsPart)
         self._around.codes = before._around.codes
         before._successor = self

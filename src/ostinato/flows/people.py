@@ -64,9 +64,9 @@ def escalate(
     to: str | None = None,
     replace: bool = False,
 ) -> Operation[None]:
-    """Ask a person to decide or to take over the conversation. Repeated calls with the same id ask only once. A session
-    can have only one proxy. If the session already has another proxy, raise `Conflict`; with `replace`, end that proxy
-    in the same transaction instead."""
+    """Ask a person to decide, to take over the conversation, or to be a proxy, depending on `mode`. Repeated calls with
+    the same id ask only once. A session can have only one proxy. If it already has another one, raise `Conflict`; with
+    `replace`, end that proxy in the same transaction instead."""
     user, session, turn = yield from load_turn(turn_id)
     if mode == PROXY:
         yield from _end_other_proxy(place, session, id, replace)
@@ -150,8 +150,8 @@ def _locked(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRe
 
 
 def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) -> Operation[None]:
-    """Give the conversation back to the agent if this escalation is the session's current one. If another escalation is
-    pending, that one becomes the current one."""
+    """Set the session's `hitl` state after its current escalation is closed, and end a live takeover. If another
+    escalation is pending, it becomes the current one. Do nothing if `escalation` is not the current one."""
     if session.escalation_id != escalation.id or session.ended is not None:
         return
     session.hitl = state

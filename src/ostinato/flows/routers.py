@@ -1,6 +1,7 @@
 """Routers that ask the model: a detector classifies a message, and `schema_flow` reads a field of the model's answer.
 
-A router only chooses a flow. If it cannot choose with confidence, it returns its fallback: `classic`, or a flow.
+A router only chooses a flow. The choice `classic` means that no flow begins and the model answers. A router that is not
+sure returns its fallback, which is a flow or `classic`.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ class Startable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """The decision of a router. `flow` may be `classic`. `why` is `chosen`, `unknown_flow`, `unreadable` or
-    `low_confidence`. Unless `why` is `chosen`, `flow` is the fallback."""
+    """The decision of a router. `flow` is the name of a flow, or `classic` if the model answers instead. `why` is
+    `chosen`, `unknown_flow`, `unreadable` or `low_confidence`. Unless `why` is `chosen`, `flow` is the router's
+    fallback."""
 
     flow: str
     why: str = CHOSEN
@@ -68,7 +70,8 @@ class Detector:
         return ModelRequest(messages, structured=True)
 
     def read(self, text: str, flows: Mapping[str, Startable]) -> Routed:
-        """Return the decision that the model's answer contains."""
+        """Return the decision that the model's answer `text` contains. If the answer is unusable or not confident
+        enough, return the fallback."""
         answer = _object(text)
         if answer is None:
             return Routed(self.fallback, "unreadable")

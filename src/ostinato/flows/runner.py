@@ -1,5 +1,5 @@
-"""The durable function `agent-turn`, which gives a turn to its session and returns the outcome. It is for schedules,
-campaigns and callers that start turns as runs."""
+"""The durable function `agent-turn`, which gives a turn to its session and returns the outcome. With it, callers start
+a turn as a run."""
 
 from __future__ import annotations
 
@@ -160,8 +160,8 @@ async def wait_for_outcome(
 
 
 def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:
-    """Return the outcome of a turn, or None if the turn is not over. If the run of its session is over, the session is
-    ended here, because the run would never finish the turn. Raises `NotFound` if there is no such turn."""
+    """Return the outcome of a turn, or None if the turn is not over. If the run of its session is over, nothing would
+    finish the turn, so this ends the session. Raises `NotFound` if there is no such turn."""
     rows = yield statement("turn_by_id", id=turn_id)
     if not rows:
         raise NotFound(f"there is no turn {turn_id!r}")

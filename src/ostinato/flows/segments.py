@@ -1,8 +1,8 @@
-"""Segments: which users a campaign is for. A selector is checked when a caller passes it, and evaluated when the
-campaign begins.
+"""Segments: which users a campaign is for. A caller describes a segment by a selector, a JSON object. The selector is
+checked at once, and evaluated when the campaign begins.
 
-A query is written in a small language over the fields of users. It is parsed here and evaluated in Python on pages of
-users, so no text of a caller becomes part of an SQL statement.
+A selector may contain a query in a small language over the fields of users. The query is parsed here and evaluated in
+Python on pages of users, so no text of a caller becomes part of an SQL statement.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class Segment:
         return hashlib.sha256(orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
     def since(self, scheduled_for: Micros) -> Micros:
-        """Return the start of the period of an `active_since` segment. A user belongs to the segment if the user's last
-        message was sent at this time or later."""
+        """Return the time since which a user must have sent a message to belong to an `active_since` segment.
+        `scheduled_for` is the due time of the campaign."""
         return scheduled_for - (self.active_since_days or 0) * DAY
 
 

@@ -1,9 +1,12 @@
 """The run of a session: a durable function that handles the turns of one conversation, one after the other.
 
-Every turn passes through the same stages, whatever its source: commands, `before_llm`, the active flow or the router or
-the model, the candidate, `before_response`, the intent, dispatch, storage, `on_response`. A flow is called inside this
-function. So the flow's operations are steps and receives of the session's run, and the flow survives a restart together
-with the run. Between two turns without a flow the history is dropped, so an idle session has one recorded operation.
+A turn passes through these stages. Commands and the hook `before_llm` come first. Then the active flow, a flow that the
+router chooses, or the model produces a response (the candidate). After the hook `before_response`, the response is
+committed (the intent), sent (the dispatch) and stored. The hook `on_response` comes last.
+
+A flow is called inside this function. So the flow's operations are steps and receives of the session's run, and the
+flow survives a restart together with the run. Between two turns without a flow the history is dropped, so an idle
+session has one recorded operation.
 """
 
 from __future__ import annotations
@@ -182,8 +185,9 @@ class SessionActor:
         return await self.ctx.step(_step(run, name))
 
     def bounded(self, policy: StepFunction[..., Any]) -> StepFunction[..., Any]:
-        """Return a step that calls the function of `policy`. The step fails without a call after `CRASHES` nodes in a
-        row have crashed during the step. So a function that crashes its node fails one turn, and not the session."""
+        """Return a step that calls the function of `policy`. After `CRASHES` nodes in a row have crashed during the
+        step, it fails without a further call. So a function that crashes its node fails one turn, and not the
+        session."""
 
         def check() -> None:
             if self.ctx.crashes >= CRASHES:
@@ -261,7 +265,8 @@ class SessionActor:
         )
 
     async def begin(self, turn_id: str) -> LiveTurn | None:
-        """Begin a turn. Return None if nothing is left to do, for example because a person has taken over."""
+        """Begin a turn, and return it. Return None if nothing is left to do, for example because a person has taken
+        over."""
 
         def read(place: Place) -> Operation[dict[str, Any] | None]:
             turn, over = yield from turns.begin_turn(place, turn_id)
@@ -281,8 +286,9 @@ class SessionActor:
         return self._go_on_with(await self.write("resume", read))
 
     def _facts(self, turn: Any) -> Operation[dict[str, Any]]:
-        """Read the turn's user and, if this node lacks the turn's flow, whether another node has declared it. Return
-        the values from which a `LiveTurn` is built, as a JSON object (see `facts_of`)."""
+        """Return the values from which a `LiveTurn` is built, as a JSON object (see `facts_of`). This locks and reads
+        the turn's user. If this node lacks the turn's flow, it also reads whether another node has declared the
+        flow."""
         user = read_user((yield statement("lock_agent_user_id", id=turn.user_id))[0])
         tags = yield from turns.read_tags([user.id])
         declared = False
@@ -311,8 +317,8 @@ class SessionActor:
         return TurnOutcome.from_json(await self.write("finish", write))
 
     def _end_turn(self, outcome: Outcome | None, reason: str | None) -> tuple[LiveTurn, Outcome, str | None] | None:
-        """Return the current turn, its outcome and the reason, or None if there is no current turn. Afterwards there is
-        no current turn. If `outcome` is None, the returned outcome is `LiveTurn.outcome`."""
+        """Clear the current turn. Return the turn, its outcome and the reason, or None if there was no current turn. If
+        `outcome` is None, the returned outcome is `LiveTurn.outcome`."""
         turn, self.turn = self.turn, None
         if turn is None:
             return None
@@ -329,8 +335,8 @@ class SessionActor:
             await self.finish()
 
     async def guard(self, work: Callable[[], Any]) -> None:
-        """Do some work of the current turn. If the work raises, the turn fails. If the turn is a message of the user
-        and nothing was delivered, send the agent's fallback text."""
+        """Call `work`, which does a part of the current turn. If it raises, the turn fails. If that turn is a message
+        of the user and nothing was delivered, the agent's fallback text is sent."""
         try:
             await work()
         except Exception as problem:
@@ -379,9 +385,9 @@ class SessionActor:
         return decision
 
     async def _consent(self) -> bool:
-        """If a message has opted the user out or in, send a confirmation, even while a person has taken over. No
-        confirmation is sent if the message changes nothing, because the user had done the same before. The consent
-        itself was changed when the message was accepted. Return whether the message asks to opt out or in."""
+        """Confirm a message with which the user opts out or in. Return whether the message is such a message. The
+        confirmation is sent even while a person has taken over. It is left out if the message changed nothing. The
+        consent itself was changed when the message was accepted."""
         turn = self._current()
         change = turn.metadata.get(CHANGE)
         if turn.source != "inbound" or not isinstance(change, Mapping):
@@ -567,8 +573,8 @@ class SessionActor:
         await self.respond(Candidate(text, "classic", structured))
 
     def _first_reply(self) -> dict[str, Any] | None:
-        """Return the model's answer if the turn began without recorded steps (see `direct_turns.py`) and the model was
-        already called there. Otherwise return None."""
+        """Return the model's answer if `direct_turns.py` began this turn and has already called the model. Otherwise
+        return None."""
         return self.notes.get("reply") if self.notes.get("turn") == self._current().id else None
 
     async def _complete(self, exchange: list[dict[str, Any]]) -> dict[str, Any]:
@@ -660,7 +666,7 @@ class SessionActor:
 
     def tool_context(self, key: str, ended: list[str]) -> ToolContext:
         """Return the `ctx` of a tool. It says for which user the tool acts. If the tool ends the session, the reason is
-        added to `ended`. `ended` is part of the recorded result of the call, so that a replay has it, too."""
+        added to `ended`. The caller records `ended` with the result, so that a replay has it, too."""
         turn = self._current()
         return ToolContext(
             self.agent.name, self.ctx.namespace, user_info(turn.user), self.turn_info(), key, ended.append
@@ -737,8 +743,9 @@ class SessionActor:
         return intent
 
     def _sent_before(self, stored: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the result of sending a message that `direct_turns.py` has committed. Return None if the message must
-        be sent now. If the message may have been sent and the transport is not idempotent, the status is `unknown`."""
+        """Return the result of a message that `direct_turns.py` has committed and perhaps sent. Return None if the
+        message must be sent now. If it may have been sent and the transport is not idempotent, the status of the result
+        is `unknown`."""
         if stored["status"] != Delivery.PENDING:
             return {"status": stored["status"], "id": stored["provider_id"], "error": stored["error"]}
         if self.agent.settings.transport.idempotent or self.notes.get("unsent"):
@@ -896,8 +903,8 @@ class SessionActor:
         return following
 
     async def _choose_version(self, name: str, input: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return a dict with the `version` of a flow that this session uses, or with the `reason` why the flow cannot
-        begin. The choice is recorded."""
+        """Choose the version of a flow for this session, and record the choice. Return a dict with the `version`, or
+        with the `reason` why the flow cannot begin."""
 
         async def call() -> dict[str, Any]:
             try:
@@ -1013,8 +1020,8 @@ def _step(
     timeout: Micros | None = None,
     at_most_once: bool = False,
 ) -> StepFunction[[], Any]:
-    """Return a step. Its options are not checked, because they are known to be valid, and the checks would take time in
-    every turn."""
+    """Return a step, without the checks of its options. The options are known to be valid, and checking them would take
+    time in every turn."""
     return StepFunction(function, name, retry, timeout, at_most_once)
 
 
@@ -1048,7 +1055,7 @@ def _stop_session(place: Place, session_id: str) -> Operation[None]:
 
 
 def _asks(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the model's message that asks for tools, in the form in which the next request contains it."""
+    """Return the model's reply that asks for tools, as a message for the next request to the model."""
     calls = [
         {
             "id": call["id"],
@@ -1061,7 +1068,7 @@ def _asks(reply: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _most_arguments(function: Callable[..., Any]) -> int:
-    """Return how many positional arguments a function takes. An `on_response` hook may leave out the last ones."""
+    """Return how many positional arguments an `on_response` hook takes. A hook may leave out the last ones."""
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return 3

@@ -119,9 +119,8 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
 
 
 def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | None) -> str | None:
-    """Return why a scheduled turn is skipped, or None. A turn is skipped if the user has opted out. A turn that may not
-    open a session is also skipped if the user has no active session, or if the turn names another session than the
-    user's active one."""
+    """Return why a scheduled turn is skipped, or None if it is not skipped. It is skipped if the user has opted out.
+    Without `bootstrap`, it is also skipped if the user has no active session, or if the turn names another session."""
     if user.consent == OPTED_OUT:
         return OPTED_OUT
     active = session is not None and session.status is SessionStatus.ACTIVE
@@ -212,9 +211,9 @@ def open_session(user: UserRecord) -> Operation[SessionRecord | None]:
 def _hand_over(
     place: Place, user: UserRecord, session: SessionRecord | None, turn: TurnRecord
 ) -> Operation[SessionRecord]:
-    """Send a turn to the run of a session, and return the session. If `session` is None, or if its run is over, send
-    the turn to a new session. If the run's mailbox is full, raise `MailboxFull` for a message of the user or of a
-    person; any other turn fails."""
+    """Send a turn to the run of `session`, and return the session. If `session` is None or its run is over, a new
+    session gets the turn. If the run's mailbox is full, a message of the user or of a person raises `MailboxFull`, and
+    any other turn fails."""
     events: list[Row] = []
     if session is not None:
         (refused,) = yield from send([Sending(mail_to(place, session.run_id, turn.id), place.namespace)], place.now)
@@ -269,8 +268,8 @@ _PATIENT = write_options(Options(crashes=10))
 def new_session(
     place: Place, user: UserRecord, priority: int = 0, active: Micros | None = None
 ) -> tuple[SessionRecord, Run]:
-    """Return the record of a new session, and its run. `active` is the time of the session's first turn, if the run
-    does not handle that turn. The session's idle time then counts from `active`."""
+    """Return the record of a new session, and its run. If the run does not handle the first turn, `active` is the time
+    of that turn. The session's idle time then counts from `active`."""
     session_id, run_id = place.new_id(place.now), place.new_id(place.now)
     session = SessionRecord(
         session_id, place.namespace, place.agent, user.id, run_id, started=place.now, active=place.now
@@ -321,8 +320,8 @@ def why_lost(session: SessionRecord) -> Operation[str | None]:
 
 
 def has_person(session: SessionRecord) -> bool:
-    """Return whether a person has taken over. If a flow has only asked for a takeover, return False; then any of the
-    agent's admins may take over."""
+    """Return whether a person has taken over the session. A takeover that a flow has asked for does not count until a
+    person takes over."""
     return session.takeover is not None and not session.takeover.startswith(ASKED_FOR)
 
 
@@ -583,20 +582,21 @@ def set_flow(
 
 
 def correlation_of(turn: TurnRecord) -> Mapping[str, Any]:
-    """Return what started a turn, for events: the schedule, the occurrence and the campaign."""
+    """Return the fields of a turn's events that say what started the turn, such as the schedule, the due time and the
+    campaign."""
     return _correlation(turn.metadata)
 
 
 @lru_cache(maxsize=256)
 def _correlation(metadata: str) -> Mapping[str, Any]:
-    """Return the correlation from a turn's metadata. It is cached, because every turn has several events with the same
-    correlation."""
+    """Return the fields of `correlation_of` from a turn's metadata. They are cached, because a turn has several events
+    with the same fields."""
     stored = orjson.loads(metadata)
     return {name: value for name, value in stored.items() if name not in ("given", "defer_max")}
 
 
 def expiry_of(turn: TurnRecord) -> Micros:
-    """Return until when a turn may be deferred."""
+    """Return the time until which a turn may be deferred."""
     return turn.created + int(orjson.loads(turn.metadata).get("defer_max", DEFER_MAX))
 
 

@@ -1,9 +1,8 @@
-"""Execute transactions of agents. Several transactions share one commit where that is cheaper. While the store is
-unavailable, a transaction is tried again.
+"""Execute transactions of agents. While the store is unavailable, a transaction is tried again.
 
-On SQLite a commit is a flush of the disk, and there is one writer, so transactions that would wait for each other are
-committed together. On PostgreSQL the commits of several connections share flushes, and a transaction for several users
-would hold their locks longer, so each transaction is committed alone.
+On SQLite there is one writer, and each commit flushes the disk. So transactions that wait for the writer are committed
+together. On PostgreSQL each transaction is committed alone: concurrent commits share flushes anyway, and a common
+transaction would hold the locks of several users longer.
 """
 
 from __future__ import annotations

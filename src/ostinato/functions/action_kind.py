@@ -32,7 +32,7 @@ def action_run(action: Action, namespace: str) -> Run:
 
 
 def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
-    """Return a dict from schedule id to an error, for the schedules whose input does not fit their function. A function
+    """Return the schedules whose input does not fit their function, as a dict from schedule id to error. A function
     that no node has declared causes no error, because its runs wait for a node that declares it."""
     declared: dict[str, Declaration | None] = {}
     problems: dict[str, OstinatoError] = {}

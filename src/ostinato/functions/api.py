@@ -134,7 +134,7 @@ class Functions:
         **options: Any,
     ) -> Any:
         """Declare a durable function. `version` identifies a version of its code; with `pinned`, a run continues only
-        with the version that it began with. `options`: queue, priority, serial_key, concurrency."""
+        with the version that it began with. `options` are queue, priority, serial_key, serial_hold and concurrency."""
 
         def add(function: F) -> F:
             self._around.codes.add(make_code(function, name=name, version=version, pinned=pinned, options=options))
@@ -208,8 +208,8 @@ class Functions:
         at: datetime | str | None = None,
         **options: Any,
     ) -> tuple[Run, Timer | None]:
-        """Check the arguments of a start. Return the run, which is not stored yet, and the timer of its deadline, if it
-        has one. The caller stores both, together with its own rows."""
+        """Check the arguments of a start, but start nothing. Return the run, and the timer of its deadline or None. The
+        caller stores both, together with its own rows."""
         name = self._around.codes.named(function)
         definition = await self._find(name)
         now = self._now()
@@ -244,7 +244,7 @@ class Functions:
         return Started(id, new)
 
     async def _check_same(self, run_id: str, name: str, id: str | None) -> None:
-        """Raise Conflict if the run that has this id is not a run of this function."""
+        """Raise Conflict if the run `run_id` is not a run of the function `name`."""
         rows = await self._around.host.store.read(lambda _: _one(run_id))
         if rows and (run := whole_run(rows[0])) and (run.kind, run.name) != (KIND, name):
             raise Conflict(f"the id {id!r} belongs to {run.kind} {run.name!r}; choose another")
@@ -355,8 +355,8 @@ class Functions:
         )
 
     async def drain(self) -> Sequence[DrainInfo]:
-        """For each version of a function that unfinished runs began with, return the number of these runs. The result
-        shows which versions must stay deployed."""
+        """Count the unfinished runs of each function by the version of the code that they began with. The result shows
+        which versions must stay deployed."""
 
         def look(_: int) -> Operation[tuple[Sequence[Any], Sequence[Any]]]:
             counts = yield statement("unfinished_functions", namespace=self._namespace)

@@ -247,9 +247,8 @@ class FunctionBody:
 
 
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
-    """Return a run's record, its steps, and a depth. If the run has no record yet, the record is None, there are no
-    steps, and the depth is the number of functions above the run. Otherwise the returned depth is 0, because the record
-    has its own `depth`."""
+    """Return a run's record, its steps, and a depth. If the run has no record yet, the record is None and there are no
+    steps. The depth is then the number of functions above the run; otherwise it is 0."""
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
         steps = yield statement("steps_of", run=run.id)
@@ -259,9 +258,9 @@ def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], i
 
 
 def find_news(wanted: Mapping[str, Wanted]) -> Operation[tuple[set[str], dict[str, list[Any]]]]:
-    """Find the runs for which a message, the end of a child or a cancellation has arrived. `wanted` maps run ids to
-    what the runs wait for. Returns the ids of the runs found, and a dict from run id to [status, node, claim]. The dict
-    shows whether a run was terminated or taken over."""
+    """Find the runs for which a message, the end of a child or a cancellation has arrived. `wanted` maps each run id to
+    what the run waits for. Returns the ids of the runs found, and a dict from the id of each run to its [status, node,
+    claim]. The dict shows whether a run was terminated or taken over."""
     ids = [(id,) for id in wanted]
     states = {id: state for id, *state in (yield sql("states_of", ids))}
     news = {row[0] for row in (yield statement("cancels_of", ids))}
@@ -424,8 +423,8 @@ class LiveRun:
         return True
 
     def _drive(self) -> None:
-        """Run the code until it waits. Meanwhile asyncio sees no current task: otherwise `asyncio.timeout` in the code
-        would cancel the node's task."""
+        """Run the code until it waits. Meanwhile asyncio sees no current task, because `asyncio.timeout` in the code
+        would otherwise cancel the node's task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         _leave_task(loop, task)
@@ -440,7 +439,8 @@ class LiveRun:
         self.driver.deliver(operation, record)
 
     def _outcome(self, operation: Asked, now: Micros) -> StepRecord | None:
-        """Return the outcome of an operation that no task executes, or None if it has none yet."""
+        """Return the outcome of an operation if it is known now, else None. The outcome of a step that a task executes
+        comes from `_execute` instead."""
         if operation.position not in self.driver.pending or operation.position in self.tasks:
             return None
         record = operation.record
@@ -475,8 +475,8 @@ class LiveRun:
 
     def _received(self, record: StepRecord, now: Micros) -> StepRecord | None:
         """Return the outcome of a `receive`, or None if it still waits. A message takes precedence over the timeout if
-        the message was sent or is read before the timeout. The time of reading counts, too, because the sender's clock
-        may be ahead."""
+        it was sent before the timeout. A message that is read before the timeout counts, too, because the sender's
+        clock may be ahead."""
         mail = self._mail.get(record.name)
         if mail and (record.due is None or mail[0].sent <= record.due or now < record.due):
             message = mail.popleft()
@@ -548,8 +548,7 @@ class LiveRun:
 
     async def _cancel(self) -> bool:
         """Raise `Cancelled` in the code, at every operation that it waits for. Steps in progress are stopped first; a
-        step that has succeeded by then keeps its result. Always return True: the code has received an answer, and must
-        be run on."""
+        step that has succeeded by then keeps its result. Always return True, as `_settle` does after a delivery."""
         await self._stop_tasks()
         now = self._body.now()
         self.function.cancelled, self._ctx.changed = now, True
@@ -594,7 +593,7 @@ class LiveRun:
         ]
 
     async def _execute_fresh(self) -> None:
-        """Begin the steps that the code has asked for, after everything that they may depend on has been written."""
+        """Begin the steps that the code has asked for. First write everything that they may depend on."""
         operations = self._to_execute()
         if not operations:
             return
@@ -846,8 +845,8 @@ def begin_task(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
 
 
 def read_news(wanted: Wanted, run_id: str) -> Operation[tuple[list[Row], list[Row], FunctionRecord | None]]:
-    """Read the rows of the messages and of the ended children that a run waits for, and the record of the run, which
-    says whether its cancellation was requested."""
+    """Return three values: the rows of the messages that a run waits for, the rows of its children that have ended, and
+    its record. The record says whether the run's cancellation was requested."""
     names = [(run_id, name) for name in dict.fromkeys(wanted.names)]
     mail = (yield statement("waiting_messages", names)) if names else []
     children = (yield sql("chains_ended", [(child,) for child in wanted.children])) if wanted.children else []

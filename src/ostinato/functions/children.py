@@ -116,8 +116,9 @@ class Children:
     def __call__(
         self, target: str | Callable[..., Any], kind: str, input: Mapping[str, Any] | None, options: Mapping[str, Any]
     ) -> ChildStart:
-        """Check the start of a child. Raises `NotFound` if no node has declared the job, or if this app has not
-        declared the function object. Raises `OstinatoError` if there is no such kind."""
+        """Check the arguments of `ctx.start`, and return the child to start. Raises `NotFound` if no node has declared
+        a job with this name, or if `target` is an object that this app has not declared. Raises `OstinatoError` if
+        there is no such kind."""
         engine = self.host.engine()
         if not isinstance(target, str):
             target, kind = self.named(target)

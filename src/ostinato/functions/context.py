@@ -290,8 +290,7 @@ class FunctionContext:
 
 
 def due_of(operation: Operation, now: Micros) -> Micros | None:
-    """Return the time at which an operation that begins to wait now will end or time out, or None if the operation has
-    no such time."""
+    """Return when an operation ends or times out if it begins to wait now. Return None if it waits without a limit."""
     until = operation.options.get("until")
     if until is not None:
         return int(until)

@@ -84,7 +84,8 @@ def step(
     timeout: Length | None = None,
     at_most_once: bool = False,
 ) -> Any:
-    """Give a function a policy as a step: `@step(retry=3)`, or `ctx.step(step(charge, timeout="10s"), …)`."""
+    """Return a function with a policy for its use as a step. Write `@step(retry=3)`, or pass `step(charge, retry=3)` to
+    `ctx.step`."""
     if function is None:
         return lambda function: step(function, name=name, retry=retry, timeout=timeout, at_most_once=at_most_once)
     if isinstance(function, StepFunction):

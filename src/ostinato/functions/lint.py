@@ -98,8 +98,8 @@ def find_calls(function: Callable[..., Any]) -> Iterator[tuple[str, int, str, st
 
 @lru_cache(maxsize=256)  # parsing takes milliseconds, and tests declare the same functions for every app
 def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
-    """Return (line, name) of each call in the body of the function with this code. Calls of the function's parameters,
-    of its local variables, and of their methods are left out."""
+    """Return the line and the name of each call in the body of a function, whose code object is `code`. Calls of
+    parameters, of local variables, and of their methods are left out."""
     try:
         lines, first = inspect.getsourcelines(code)
         tree = ast.parse(textwrap.dedent("".join(lines)))

@@ -115,8 +115,8 @@ def _claim(written: Write) -> tuple[str, int]:
 
 
 def _already_written(writes: Sequence[Write], node: str) -> Operation[set[tuple[str, int]]]:
-    """Return (run id, claim) of the runs whose write is already committed. An earlier attempt committed that write, but
-    its answer was lost. Only writes with which a run leaves the node are looked up."""
+    """Return the (run id, claim) of each write that is already committed. An earlier attempt committed it, but the
+    answer was lost. Only writes with which a run leaves the node are looked up."""
     leaving = [written for written in writes if written.parks is not None or written.end is not None]
     if not leaving:
         return set()
@@ -168,12 +168,12 @@ def _write_rows(writes: Sequence[Write], now: Micros) -> Operation[None]:
 
 
 def _arrived(writes: Sequence[Write], ending: Set[str]) -> Operation[set[str]]:
-    """Return the ids of the runs that must not park, because a message, the end of a child or a cancellation that they
-    wait for has arrived.
+    """Return the ids of the runs that must not park, because something has arrived for them: a message, the end of a
+    child, or a cancellation.
 
-    The runs are locked here, and every transaction that sends a message, ends a child or requests a cancellation locks
-    the run first. So none of these is missed. `ending` are the ids of runs that end in this transaction; the store does
-    not show them as ended yet.
+    The caller has locked the runs. Every transaction that sends a message, ends a child or requests a cancellation
+    locks the run first, too. So none of these is missed. `ending` are the ids of runs that end in this transaction; the
+    store does not show them as ended yet.
     """
     if not writes:
         return set()
@@ -297,8 +297,8 @@ def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
 
 
 def _without_repeated(sendings: Sequence[Sending], answers: Sequence[str]) -> Operation[list[str]]:
-    """Return the answers, with '' in place of a refusal if the run already has a message with the same id. In that case
-    an earlier attempt sent the message, before the run ended or its mailbox was full."""
+    """Return the answers of `send`, without the refusals of repeated messages. A message is repeated if an earlier
+    attempt sent it before the run ended or its mailbox was full. Its answer becomes ''."""
     refused = [(s.message.run_id, s.message.id) for s, answer in zip(sendings, answers, strict=True) if answer]
     existing = {tuple(row) for row in (yield statement("existing_messages", refused))}
     return [

@@ -20,7 +20,7 @@ from ostinato.model import MOST, Run
 
 
 class _AnyChild:
-    """A child that is never started, because a check uses only the record."""
+    """Takes the place of a child in a check. It is never started, because a check uses only the record."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -21,9 +21,9 @@ _BOUND = ("binding", "generation")  # fields of an action that only bindings wri
 
 
 def journey_run(action: Action, namespace: str) -> Run:
-    """Return the run by which a schedule's action starts a journey. The instance begins when a node claims the run. A
-    journey has one attempt, so the options `deadline` and `timeout` mean the same. The shorter of them limits the run,
-    in addition to the limit in the definition. Raise `OstinatoError` if the action is invalid."""
+    """Return the run with which a schedule starts a journey. The instance begins when a node claims the run. The
+    shorter of the options `deadline` and `timeout` limits the run, in addition to the limit in the definition. Raise
+    `OstinatoError` if the action is invalid."""
     lengths = [read_positive_length(action.options.get(name), name) for name in ("deadline", "timeout")]
     within = min((length for length in lengths if length is not None), default=None)
     fields = {name: part for name, part in action.input.items() if part is not None}
@@ -47,9 +47,9 @@ def journey_run(action: Action, namespace: str) -> Run:
 
 
 def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
-    """Return a dict from schedule id to the reason why the schedule cannot start its journey: the journey does not
-    exist, has no such state, or refuses the input. Schedules without a problem are not in the dict. Each definition is
-    read once. Bindings are skipped, because they are checked when they are created."""
+    """Return the schedules that cannot start their journey, as a dict from schedule id to error. An error says that the
+    journey does not exist, has no such state, or refuses the input. Bindings are skipped, because they are checked when
+    they are created."""
     definitions: dict[tuple[str, ...], Definition | OstinatoError] = {}
     problems: dict[str, OstinatoError] = {}
     for schedule in schedules:

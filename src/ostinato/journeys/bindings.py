@@ -262,10 +262,10 @@ class BindingReplaced(Conflict):
 def begin_run(
     run: Run, id: str, now: Micros, fired_for: int | None = None
 ) -> Operation[tuple[Definition, Decision, int]]:
-    """Begin the instance of a run that the binding `id` fired. Return the definition, the first decision and the
-    generation of the binding. The generation increases by 1 when the binding is renewed; `fired_for` is the generation
-    that fired the run. Raise `BindingReplaced` if the binding has another generation now, and `NotFound` if there is no
-    such binding."""
+    """Begin the instance of a run that the binding `id` fired. Return the definition, the decision that begins the
+    instance, and the binding's generation. The generation increases by 1 when the binding is renewed; `fired_for` is
+    the generation that fired the run. Raise `BindingReplaced` if the binding has another generation now, and `NotFound`
+    if there is no such binding."""
     rows = yield sql("bindings_by_ids", [(id,)])
     if not rows:
         raise NotFound(f"there is no binding {id!r}")

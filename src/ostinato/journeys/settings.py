@@ -108,9 +108,9 @@ class MtlsProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JourneyLimits:
-    """The limits of journeys: the number of tags of a definition, the shortest interval of a schedule that a journey
-    creates, the number of such schedules (bindings) per subject and per journey, and the longest timer (None means no
-    limit)."""
+    """The limits of journeys. `definition_tags` limits the tags of a definition. A binding is a schedule that a journey
+    creates: `min_interval_s` is its shortest interval, and `bindings_of_subject` and `bindings_of_journey` limit the
+    number of bindings. `longest_timer_s` is the longest timer; None means no limit."""
 
     definition_tags: int = 10
     min_interval_s: int = 60
@@ -153,8 +153,8 @@ class JourneySettings:
             return False
 
     def config_for(self, definition: Definition) -> dict[str, Json]:
-        """Return a dict from name to value with the values of `platform.config` that a definition declares. Raise
-        `ConfigMissing` if a required value is missing or a value has the wrong type."""
+        """Return the values of `platform.config` that a definition declares, by name. Raise `ConfigMissing` if a
+        required value is missing or a value has the wrong type."""
         values = {}
         for name, setting in definition.spec.platform.config.items():
             if name not in self.platform:

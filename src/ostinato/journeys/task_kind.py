@@ -80,8 +80,8 @@ Outcome: TypeAlias = Value | Failure  # of an expression
 
 class EvaluateExpression(Protocol):
     def __call__(self, expression: Expression, /, **bindings: Json) -> Awaitable[Outcome]:
-        """Evaluate an expression in which `context`, `payload` and `platform` are bound. `bindings` adds names to them,
-        or replaces their values."""
+        """Evaluate an expression. The names `context`, `payload` and `platform` are bound. `bindings` adds names, or
+        replaces the values of these."""
         ...
 
 

@@ -1,7 +1,7 @@
 """Actions, which schedules start: read and write them, check whether they can start, and build their runs.
 
 Most actions start a job. An extension (`Way`, see `engine.ways`) may add kinds of actions that start something else
-(`ActionKind`). In Python, files, HTTP and on the command line they are all written as
+(`ActionKind`). All of them are written in the same form, in Python, in files, over HTTP and on the command line:
 `{kind: name, …its fields, "input": {…}, …options}`.
 """
 
@@ -62,8 +62,8 @@ NO_KINDS: ActionKinds = {}
 
 
 def shapes_of(kinds: ActionKinds) -> ActionKinds:
-    """Return a copy of each kind. A copy can only check the form of actions. Unlike the original, it can be sent to
-    another process."""
+    """Return copies of the kinds, which, unlike the originals, can be sent to another process. A copy can only check
+    the form of actions."""
     return {name: ActionKind(name, _bare_run, kind.fields, kind.options) for name, kind in kinds.items()}
 
 
@@ -119,7 +119,7 @@ def with_input(action: Action, input: Mapping[str, Any]) -> Action:
 
 
 def without_input(action: Action) -> Action:
-    """Return the same action without an input. An action of another kind than a job keeps the name of what it starts,
+    """Return the same action without an input. An action that does not start a job keeps the name of what it starts,
     and its other fields."""
     kept = {} if action.kind == JOB else {key: part for key, part in action.input.items() if key != INPUT}
     return Action(action.job, kept, action.options, action.kind, action.facts)
@@ -164,8 +164,8 @@ class Maker:
         self._templates: dict[tuple[int, int, str], _Template] = {}
 
     def knows(self, action: Action) -> bool:
-        """Return whether some node has declared the action's job or, for another kind of action, whether this process
-        has that kind."""
+        """Return whether the action is known: some node has declared its job, or, if it starts no job, this process has
+        its kind."""
         return action.kind in self.kinds if action.kind != JOB else self._find_job(action.job) is not None
 
     def starts(self, schedule: Schedule) -> bool:
@@ -187,12 +187,10 @@ class Maker:
         self.check(with_input(schedule.action, input), schedule.namespace)
 
     def find_unfit(self, schedules: Iterable[Schedule]) -> Operation[dict[str, OstinatoError]]:
-        """Return a dict from schedule id to the error that says why the schedule's action cannot start now. Schedules
-        whose actions can start are not in it.
+        """Find the schedules whose action cannot start now. Return the errors that say why, by schedule id.
 
         A job can always start: if no node has declared it, its runs wait for a node that does. An action of another
-        kind names something that must exist in the store. If that does not exist, a run could only fail, so no run is
-        built.
+        kind cannot start if what it names is not in the store. Its run could only fail, so no run is built.
         """
         by_kind: dict[str, list[Schedule]] = {}
         for schedule in schedules:
@@ -206,7 +204,7 @@ class Maker:
         return problems
 
     def refuse_unfit(self, schedules: Iterable[Schedule]) -> Operation[None]:
-        """Raise an error of `find_unfit` if one of these schedules cannot start its action."""
+        """Raise an error if one of these schedules cannot start its action now (see `find_unfit`)."""
         for problem in (yield from self.find_unfit(schedules)).values():
             raise problem
 
@@ -236,8 +234,7 @@ class Maker:
         return run, deadline_timer(run, ends)
 
     def simple(self, action: Action, namespace: str) -> Run | None:
-        """Return a run that the fast path uses as a template for runs of this action, or None if the action needs the
-        slow path.
+        """Return a template for runs of this action on the fast path, or None if the action needs the slow path.
 
         The slow path is needed for an action with a serial key, a concurrency key or a deadline. It is also needed for
         an action that starts no job, because such an action is checked before each start.

@@ -80,7 +80,7 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
 
 
 def _lanes(occurrences: tuple[Simulated, ...]) -> dict[int, int]:
-    """Return a dict from the id() of each occurrence that started to the number of its lane. Bars that overlap get
+    """Return the lane numbers of all occurrences that started, by the `id()` of the occurrence. Bars that overlap get
     different lanes, as long as there are free ones; further bars share the last lane."""
     free: list[Micros] = []
     lanes: dict[int, int] = {}

@@ -188,8 +188,9 @@ def target_words(action: Action) -> str:
 class Stretch:
     """Consecutive times that did not run, all for the same reason.
 
-    Up to `ROWS` times have a row each; `rows` counts these. Further times share one row. `run` is the id of that row,
-    `first` is its first nominal time, and `count` is the number of times that it represents.
+    At first each time has its own row; `rows` counts them, and `run` is None. If there are more than `ROWS`, further
+    times share one row. Then `run` is the id of that row, `first` is its first nominal time, and `count` is the number
+    of times that it represents.
     """
 
     reason: Reason
@@ -210,14 +211,13 @@ class Memory:
     outcome. `coalesced` is how many late times the next run represents. `left_out` are nominal times that a user has
     skipped. `moved` maps a nominal time to the time to which a user has moved it.
 
-    `kept` and `ahead` exist because of edits of the spec. `kept` has occurrences of an earlier spec that jitter or a
-    move delays: it maps their nominal times to the times at which they run. `ahead` are nominal times still to come
-    whose occurrences do not run again: they were moved to an earlier time, and ran before the edit.
+    `kept` and `ahead` are needed after edits of the spec. `kept` has occurrences of an earlier spec that still have to
+    run, because jitter or a move delays them. It maps their nominal times to the times at which they run. `ahead` are
+    future nominal times that do not run: a user had moved them to an earlier time, and they ran before the edit.
 
     `previous` is the last nominal time that was decided and not coalesced; the next data window begins there. `waiting`
     is how many runs the overlap policy holds back. `backfills` is how many backfills are unfinished. `alike` means that
-    no waiting run belongs to a backfill or to a catch-up that a user requested, and that none has its own overlap
-    policy.
+    runs wait, and that none of them has its own overlap policy or belongs to a backfill or a requested catch-up.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)

@@ -58,8 +58,7 @@ class Simulation:
     pauses: tuple[Span, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """Count the occurrences. Return a dict from outcome to number; for occurrences that did not run, the key is the
-        reason."""
+        """Return the number of occurrences by outcome. Occurrences that did not run are counted by their reason."""
         return dict(Counter(shown.reason.value if shown.reason else shown.outcome for shown in self.occurrences))
 
 
@@ -241,6 +240,6 @@ def _inside(at: Micros, spans: Sequence[Span]) -> bool:
 
 
 def _after(at: Micros, down: Sequence[Span]) -> Micros:
-    """Return the end of the outage that contains the moment, else the moment itself."""
+    """Return the end of the outage that contains `at`, or `at` itself if no outage does."""
     number = bisect_right(down, (at, 1 << 62)) - 1
     return max(at, down[number][1]) if number >= 0 else at

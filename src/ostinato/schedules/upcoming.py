@@ -23,8 +23,8 @@ Head: TypeAlias = tuple[tuple[Micros, Coming] | None, int, Iterator[tuple[Micros
 
 
 def coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator[tuple[Micros, Coming]]:
-    """Yield (due time, Coming) for the coming times of one schedule, soonest first. If times are late, one entry for
-    all of them comes first, and its `lateness` counts them."""
+    """Yield a (due time, `Coming`) pair for each coming time of one schedule, soonest first. If times are late, the
+    first pair represents all of them."""
     late = lateness(schedule, live, now)
     job = schedule.action.job
     if late.late and schedule.next is not None:
@@ -38,8 +38,9 @@ def coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator
 
 
 def soonest_first(heads: Sequence[Head]) -> Iterator[Coming]:
-    """Merge the coming times of all schedules, soonest first. `heads` has an entry for each schedule: its first coming
-    time, its index, and an iterator over its further times, which are computed only when they are needed."""
+    """Merge the coming times of all schedules, soonest first. `heads` has one entry for each schedule: (first coming
+    time or None, index of the schedule, iterator over the later times). An iterator is advanced only when its next time
+    is needed."""
     heap = [(first[0], number, first[1], rest) for first, number, rest in heads if first is not None]
     heapq.heapify(heap)
     while heap:

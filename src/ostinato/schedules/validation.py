@@ -74,8 +74,9 @@ _LOOKED = 100
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """The limits and the known jobs that a definition is checked against. `name_of` returns the name of a job that is
-    given as a function. `min_interval` is the shortest interval that a spec may have between two times."""
+    """What the check of a definition needs to know. `maker` knows the jobs and the kinds of actions. `name_of` returns
+    the name of a job that is given as a function. `min_interval` is the shortest interval allowed between two times of
+    a spec."""
 
     maker: Maker
     name_of: Callable[[Callable[..., Any]], str]
@@ -91,16 +92,16 @@ def read_name(name: object) -> str:
 
 
 def read_notes(notes: Any) -> str:
-    """Return the notes of a schedule, of a pause or of a resume. Raises OstinatoError if they are not a text or are too
-    long."""
+    """Check the notes of a schedule, a pause or a resume, and return them. Raises OstinatoError if `notes` is not a
+    text or is too long."""
     if not isinstance(notes, str) or len(notes) > _NOTES or "\x00" in notes:
         raise OstinatoError(f"notes {short_repr(notes)} are not a text of at most {_NOTES:,} characters")
     return notes
 
 
 def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule:
-    """Return the schedule with these changes. Only the keys in `changes` are checked and changed; None resets an option
-    to its default. Raises OstinatoError for the first mistake."""
+    """Return a copy of `base` with `changes`. Settings that are not in `changes` are neither checked nor changed. The
+    value None resets an option to its default. Raises OstinatoError for the first mistake."""
     for key in changes:
         if key not in KEYS:
             hint = did_you_mean(key, KEYS) or f"there are {', '.join(KEYS)}"
@@ -117,8 +118,8 @@ def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule
 
 
 def _in_its_zone(value: SpecLike, before: Spec) -> SpecLike:
-    """If the spec is a text without a time zone, read it in the time zone of `before`, the spec that it replaces.
-    Return any other spec unchanged."""
+    """If `value` is a text without a time zone, parse it in the zone of `before`, the spec that it replaces. Otherwise,
+    or if `before` has no zone, return `value` unchanged."""
     if isinstance(value, str) and before.tz and "TZ=" not in value:
         return parse_spec_text(value, tz=before.tz)
     return value
@@ -158,7 +159,7 @@ def _action(before: Action, changes: Mapping[str, Any], doors: Doors) -> Action:
 
 
 def _plain(value: Any) -> Any:
-    """Return an option as a JSON value, with lengths as texts."""
+    """Return the value of an option as JSON. Lengths of time become texts such as `PT5M`."""
     if isinstance(value, Retry | Limit):
         stored = {name: part for name, part in value.as_stored().items() if part is not None}
         lengths = {name: str(Duration(micros=stored[name])) for name in ("delay", "longest", "per") if name in stored}
@@ -230,7 +231,7 @@ def read_tags(value: Any) -> tuple[str, ...]:
 
 
 def same_definition(first: Schedule, second: Schedule) -> bool:
-    """Whether two schedules have the same definition, whatever their state."""
+    """Return whether two schedules have the same definition. Their state is not compared."""
     return (
         first.spec == second.spec
         and write_action(first.action) == write_action(second.action)

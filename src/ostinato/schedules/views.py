@@ -168,8 +168,8 @@ def schedule_info(
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """A coming occurrence of a schedule, or one entry that represents all late times of the schedule. In an entry for
-    late times, `lateness` says how many times are late and how many of them will run. Otherwise both numbers are 0."""
+    """One coming occurrence of a schedule, or one entry for all its late times. `lateness` says how many times are late
+    and how many of them will run. For a coming occurrence, both numbers are 0."""
 
     at: datetime
     nominal: datetime

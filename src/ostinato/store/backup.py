@@ -82,11 +82,11 @@ def _open_to_read(path: Path, *, in_use: bool = False) -> sqlite3.Connection:
 
 
 async def restore(path: str | Path, url: str, *, overwrite: bool = False) -> None:
-    """Restore a backup to the place of a store.
+    """Copy a backup to the place of a store.
 
-    An existing store is replaced only with `overwrite`, and only if no node is running on it. A file that is not a
-    store is not replaced. Raises `StoreError` if `path` is not a backup, or if the store exists and `overwrite` is
-    false. Raises `Conflict` if the existing file must not be replaced.
+    An existing store is replaced only with `overwrite`, and only if no node is running on it. Raises `StoreError` if
+    `path` is not a backup, or if the store exists and `overwrite` is false. Raises `Conflict` if a node is running, or
+    if the existing file must not be replaced, for example because it is not a store.
     """
     where = url.removeprefix("sqlite:///")
     if "://" in where:

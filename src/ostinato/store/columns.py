@@ -1,12 +1,12 @@
-"""The columns of every table, in the order in which statements list them and rows are read.
+"""The columns of the store's own tables, in the order in which statements list them and rows are read.
 
-A statement has `{run_columns}` instead of `*`, `{u.run_columns}` for the columns of an alias, and
-`{rows r(run_columns)}` for a batch of whole rows. A table's columns have the same order as the fields of the class into
-which a row is read, so `Run(*row)` reads a row.
+In a statement, `{run_columns}` stands for the columns of the table of runs. `{u.run_columns}` stands for the same
+columns of the alias `u`, and `{rows r(run_columns)}` for a batch of whole rows. The columns have the order of the
+fields of the class for the row, so `Run(*row)` reads a row.
 
-A table may have columns that are not listed here. Some are used by single statements only, others were added by a newer
-version of Ostinato. A node reads and writes only the columns that it knows, so nodes of two versions can share one
-store during an upgrade.
+A table may have more columns than are listed here. Some are used by single statements only, others were added by a
+newer version of Ostinato. A node reads and writes only the columns that it knows, so nodes of two versions can share
+one store during an upgrade.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Reader: TypeAlias = Callable[[Sequence[Any]], T]
 
 
 class Table(NamedTuple):
-    """The name of a table, and the columns that statements read or write as a whole row. `types` has the type of each
-    column; `{rows …}` needs the types."""
+    """The name of a table, and the columns of a whole row. `types` has the type of each column, which `{rows …}`
+    needs."""
 
     name: str
     columns: tuple[str, ...]
@@ -39,15 +39,16 @@ def table(name: str, columns: str) -> Table:
 
 
 def getter(columns: Sequence[str], *names: str) -> Callable[[Sequence[Any]], Any]:
-    """Return a function that gets one column of a row, or several columns as a tuple."""
+    """Return a function that takes a row and returns the columns `names`. For one name it returns the value, for
+    several names a tuple."""
     return itemgetter(*map(columns.index, names))
 
 
 def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[Any], Any]) -> Reader[T]:
     """Compile a function that takes a row of these columns and returns `make(*row)`.
 
-    `read` maps a column to a function that converts the column's value first. Every run is read with a compiled
-    function, so the function must be as fast as code written by hand.
+    `read` maps a column to a function that first converts the column's value. Compiling makes the function as fast as
+    code written by hand.
     """
     names = list(columns)
     values = (f"_{name}({name})" if name in read else name for name in names)

@@ -19,11 +19,11 @@ Rows: TypeAlias = list[Row]
 
 
 class Statement(NamedTuple):
-    """One named statement with its parameters. `rows` is the batch of rows for the statement's `{rows …}`. `alone` says
-    that the statement needs no transaction.
+    """One named statement with its parameters. `rows` is the batch of rows for its `{rows …}`. If `alone` is true, the
+    statement needs no transaction.
 
-    `source` is None for a statement that comes with the store. For any other statement, `source` is the object that has
-    the statement's text, such as the `sql.Statements` of an extension (`Way`).
+    `source` is the object that has the statement's text, such as the `sql.Statements` of an extension (`Way`). It is
+    None for a statement that comes with the store.
     """
 
     name: str
@@ -56,10 +56,8 @@ _EACH = 50
 
 
 def with_pauses(values: Iterable[T], each: int = _EACH) -> Operation[list[T]]:
-    """Collect values that take time to compute, and return them as a list. After every `each` values, yield a pause.
-
-    An operation may run on an event loop; a pause lets the loop do other work.
-    """
+    """Collect values that take time to compute, and return them as a list. After every `each` values there is a pause,
+    in which the event loop can do other work."""
     collected: list[T] = []
     for value in values:
         collected.append(value)

@@ -1,8 +1,8 @@
-"""Intersect several indexes, a page at a time, to read a list with more than one filter.
+"""Read a list with more than one filter: intersect several indexes, a page at a time.
 
 Each source is a statement that returns the keys of one index, in order, beginning at a start key. The sources are read
-in turn. Each read begins at the first key that may still be in all sources. So the most selective filter shortens the
-reads of all sources, and no combination of filters needs a statement of its own.
+in turn. Each read begins at the first key that may still be in all sources, so a filter that matches few keys shortens
+all reads. No combination of filters needs a statement of its own.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ _PAGE = 200
 def intersect_keys(
     sources: Sequence[Source], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[str]]:
-    """Return up to `limit` keys that every source has. The keys begin at `start`; the key `skip` is left out. With
-    `down=True`, the keys are in descending order.
+    """Return up to `limit` keys that every source has, from `start` on, without the key `skip`. The keys are in order;
+    with `down=True`, in descending order.
 
     If fewer than `limit` keys are returned, there are no more.
     """
@@ -56,9 +56,9 @@ def intersect_keys(
 def intersect_rows(
     sources: Sequence[Source], fetch: Fetch[T], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[T]]:
-    """Return up to `limit` values for the keys that every source has. If fewer than `limit` values are returned, there
-    are no more. `fetch` takes a list of keys and returns their values; a key may have no value. The other arguments are
-    those of `intersect_keys`."""
+    """Find the keys that every source has, and return up to `limit` of their values. `fetch` takes a list of keys and
+    returns their values; it may leave keys out. If fewer than `limit` values are returned, there are no more. The other
+    arguments are those of `intersect_keys`."""
     values: list[T] = []
     size = limit
     while True:

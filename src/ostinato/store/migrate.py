@@ -1,8 +1,7 @@
-"""Run the migrations of a store under a lock. They are numbered and forward-only. If a newer version of Ostinato has
-migrated the store, `StoreError` is raised.
+"""Run the migrations of a store under a lock. Migrations are numbered, and are never undone. If a newer version of
+Ostinato has migrated the store, `StoreError` is raised.
 
-An extension (`Way`) that does not come with Ostinato has its own migrations (`Migration`). They are numbered
-separately.
+An extension (`Way`) may have its own migrations (`Migration`), which are numbered separately.
 """
 
 from __future__ import annotations
@@ -101,7 +100,8 @@ async def postgres_version(connection: Any) -> int:
 
 
 def split(text: str) -> list[str]:
-    """Return the list of statements in a migration. Only the definition of a trigger may contain semicolons."""
+    """Split the text of a migration into its statements. Within a statement, only the definition of a trigger may
+    contain semicolons."""
     bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
     statements: list[str] = []
     begun = ""
@@ -124,8 +124,8 @@ class Migration(NamedTuple):
 
 
 class _Steps:
-    """The SQL statements of those migrations that follow `version`, in both dialects. `statement(number)` returns one
-    of the `length` statements; an operation can yield it."""
+    """The SQL statements of the migrations after `version`, in both dialects. `length` is the number of statements.
+    `statement(number)` returns one of them, for an operation to yield."""
 
     def __init__(self, migrations: Sequence[Migration], version: int) -> None:
         texts = [(split(step.sqlite), split(step.postgres or step.sqlite)) for step in migrations[version:]]
@@ -144,8 +144,8 @@ class _Steps:
 
 
 async def migrate_way(store: Store, way: str, migrations: Sequence[Migration]) -> None:
-    """Run those migrations of an extension (`Way`) that the store does not have yet. Raises `StoreError` if a newer
-    version of the extension has migrated the tables."""
+    """Run the missing migrations of an extension (`Way`). Raises `StoreError` if a newer version of the extension has
+    migrated the tables."""
     key, newest = f"schema:{way}", len(migrations)
 
     def known(_: int) -> Operation[int]:

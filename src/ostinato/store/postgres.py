@@ -240,8 +240,7 @@ class PostgresStore(Store):
         self._start_listening()
 
     def _start_listening(self) -> None:
-        """Listen for notifications, if the store is open and `on_change` was called. Otherwise no connection is opened
-        for listening."""
+        """Start to listen for notifications, if the store is open and `on_change` was called. Otherwise do nothing."""
         if self._pool is not None and self._wakes and self._listener is None:
             self._listener = asyncio.create_task(self._listen())
 
@@ -285,8 +284,8 @@ class PostgresStore(Store):
 
 
 def _passing(problem: asyncpg.PostgresError) -> bool:
-    """Return whether an error is temporary. Such errors are about connections, resources, locks, an operator's action
-    or the system."""
+    """Return whether an error is temporary: a lost connection, a lack of resources, a lock, an operator's action or a
+    system error."""
     state = problem.sqlstate or ""
     return state[:2] in ("08", "53", "55", "57", "58") or state == _IDLE or isinstance(problem, _LOST)
 

@@ -5,11 +5,12 @@ In a file, each statement follows a comment with its name:
     -- claim_ready [postgres]: what it does.
 
 A statement without a dialect in brackets is for both stores. `:name` is a parameter. `{rows r(id text, claim int)}` is
-a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. If a column is never NULL and often
-has the same value in all rows, it is marked `same`, as in `{rows r(id text, status text same)}`. If all values of such
-a column are equal, PostgreSQL gets one value for all rows. (On SQLite no mark is needed: a column with equal values is
-passed as one value anyway, because this does not change SQLite's query plan.) The columns of a table are written
+a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. The columns of a table are written
 `{run_columns}`, `{u.run_columns}` and `{rows r(run_columns)}`: see `columns`.
+
+A column of a batch may be marked `same`, as in `{rows r(id text, status text same)}`. If all its values are equal,
+PostgreSQL gets one value for all rows. Mark a column if it is never NULL and often has the same value in all rows.
+SQLite needs no mark, because one value for all rows does not change its query plan.
 
 A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters. A
 statement marked `[sqlite counted]` returns the number of rows written. A text that several statements share is marked
@@ -41,8 +42,8 @@ _TYPES = {"text": "text", "int": "bigint", "real": "double precision"}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement of one dialect. `columns` are the columns of its `{rows …}`. `each` and `counted` say which marks
-    the statement has in the file."""
+    """One statement in one dialect. `columns` are the columns of its `{rows …}`. `each` and `counted` say whether the
+    statement has these marks in its file."""
 
     name: str
     text: str
@@ -84,7 +85,8 @@ class Query:
         """Return a batch as one array per column. The arrays are as short as possible, because each element costs the
         driver time.
 
-        `unnest` fills short arrays up with NULL. So the array of a column that has only NULLs is empty.
+        A column with only NULLs becomes an empty array, because `unnest` fills short arrays up with NULL. A column
+        marked `same` becomes an array of one value if all its values are equal.
         """
         if not rows:
             return [[] for _ in self.columns]
@@ -100,12 +102,12 @@ class Query:
 
 @lru_cache(maxsize=8192)
 def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[str | int, ...]]:
-    """Return (SQLite's text for a batch of `count` rows, the order of its parameters).
+    """Return (SQL for SQLite, order of its parameters) for a batch of `count` rows.
 
     `same` has the indexes of the columns that have the same value in all rows. Such a column is bound once, not once
-    per row, because binding a parameter takes as long as storing it. The order has one entry for each parameter or
-    group of parameters. An int is the index of a column in `same`. '' means the values of all other columns, row by
-    row. Any other str is the name of a parameter.
+    per row, because binding takes time. Each entry of the order is one of three things. An int is the index of a
+    column, taken from `same`. '' means the values of all other columns, row by row. Any other str is the name of a
+    parameter.
     """
     order: list[str | int] = []
 
@@ -131,8 +133,8 @@ def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[
 
 @lru_cache(maxsize=4096)
 def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
-    """Write a statement with PostgreSQL's placeholders. Return the SQL, and what to pass for each placeholder: an int
-    is the index of a column of the batch, and a str is the name of a parameter."""
+    """Return (SQL with PostgreSQL's placeholders, what to pass for each placeholder). An int means the column of the
+    batch with this index. A str means the parameter with this name."""
     names: list[str | int] = list(range(len(query.columns))) if _ROWS.search(query.text) else []
 
     def place(name: str | int) -> str:
@@ -162,7 +164,7 @@ def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
 
 @lru_cache(maxsize=2)
 def queries(dialect: Dialect) -> dict[str, Query]:
-    """Return a dict from name to query. It has all statements that come with Ostinato, in one dialect."""
+    """Return the statements of this package's files in one dialect, by their names."""
     folder = resources.files("ostinato.store").joinpath("sql")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     return _read(dialect, [file.read_text(encoding="utf-8") for file in files])
@@ -185,9 +187,9 @@ def _read(dialect: Dialect, texts: Iterable[str], tables: Mapping[str, Table] = 
 class Statements:
     """The statements of an extension (`Way`), written in the form of this package's files.
 
-    Call the object with a name to get a statement, which an operation can yield. (The function `sql` does the same for
-    Ostinato's own statements.) Two extensions may use the same name for different statements. `tables` are the tables
-    of the extension, for `{…_columns}`.
+    Call the object with a name to get a statement that an operation can yield. (The function `sql` does the same for
+    the statements of this package.) Two extensions may use the same name for different statements. `tables` are the
+    tables of the extension, for `{…_columns}`.
     """
 
     def __init__(self, text: str, tables: Mapping[str, Table] | None = None) -> None:
@@ -205,7 +207,8 @@ class Statements:
 
 
 def query_of(statement: Statement, dialect: Dialect, own_queries: Mapping[str, Query]) -> Query:
-    """Return the query of a statement. `own_queries` are the queries for statements that come with the store."""
+    """Return the query of a statement. It comes from the statement's `source`, or from `own_queries` if there is no
+    source."""
     if statement.source is None:
         return own_queries[statement.name]
     queries_of_source: dict[str, Query] = statement.source.queries(dialect)
@@ -227,8 +230,8 @@ def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, Table]) -> 
 
 
 def _batch(column: str, tables: Mapping[str, Table]) -> list[tuple[str, str, bool]]:
-    """Return the columns that an entry of `{rows …}` means. The entry is `id text`, `status text same` or
-    `run_columns`. Each column is (name, type, whether it is marked `same`)."""
+    """Return the columns that one entry of `{rows …}` stands for, each as (name, type, whether it is marked `same`). An
+    entry is `id text`, `status text same` or `run_columns`."""
     name, *words = column.split()
     if words:
         return [(name, words[0], len(words) > 1)]

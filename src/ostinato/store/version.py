@@ -67,12 +67,12 @@ def _compare(url: str, dialect: Literal["sqlite", "postgres"], current: _Current
 
 
 async def check_usable(url: str, *, create: bool) -> None:
-    """Raise `StoreError` if opening the store would create or migrate it. Commands that read or change existing rows
-    call this before they open the store.
+    """Raise `StoreError` if opening the store would create or migrate it. Commands call this before they open the
+    store.
 
-    With `create=True`, a store that does not exist or has an older schema is accepted: opening it creates or migrates
-    it. This is for commands that add rows. If the database has tables, but none of Ostinato's, `NotAStore` is raised
-    even with `create=True`.
+    With `create=True`, the store may be missing or have an older schema; opening it then creates or migrates it.
+    Commands that add rows pass True. Commands that read or change existing rows pass False. If the database has tables,
+    but none of Ostinato's, `NotAStore` is raised in both cases.
     """
     try:
         schema = await read_version(url, check=False)

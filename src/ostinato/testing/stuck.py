@@ -57,8 +57,8 @@ class Watched(Generic[T]):
         self._task.cancel()
 
     def has_timer(self) -> bool:
-        """Return whether the coroutine waits in `asyncio.sleep` or within `asyncio.timeout`, so that its own timer
-        wakes it."""
+        """Return whether the coroutine's own timer will wake it: it waits in `asyncio.sleep` or within
+        `asyncio.timeout`."""
         return any(self._is_mine(handle) for handle in getattr(self._loop, "_scheduled", ()) if not handle.cancelled())
 
     def _is_mine(self, handle: Any) -> bool:
@@ -82,13 +82,13 @@ class Watched(Generic[T]):
 class Patience:
     """Decides how long a watched coroutine may wait, and then cancels it.
 
-    If no timer is set and nothing else can wake the coroutine, it is cancelled at once. If no timer is set but other
-    threads are alive, it is cancelled after `silent_s` seconds. If no timer is set but the loop watches sockets or
-    pipes, such as those of a child process, it is cancelled after `silent_files_s` seconds.
+    While the loop has no timers, the limit depends on what else could wake the coroutine. It is `silent_files_s`
+    seconds if the loop watches sockets or pipes, such as those of a child process. Otherwise it is `silent_s` seconds
+    if other threads are alive. If nothing could wake the coroutine, it is cancelled at once.
 
-    If timers are set, the coroutine is cancelled when it has not run for `years` of virtual time or for `work_s`
-    seconds of processor time, unless it waits for its own timer, as in `asyncio.sleep`. Processor time does not pass
-    while the machine is busy with other processes or a debugger stops the test.
+    While the loop has timers, the limit is `years` of virtual time or `work_s` seconds of processor time, whichever
+    passes first. A coroutine that waits for its own timer, as in `asyncio.sleep`, is not cancelled. Processor time does
+    not pass while the machine is busy with other processes or a debugger stops the test.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -109,9 +109,8 @@ class Patience:
         self._steps = -1
 
     def may_wait_outside(self, files: int) -> bool:
-        """Return whether to wait for a thread, a socket or a child process. Otherwise cancel the watched coroutine
-        and return False. Call this when no timer is set. `files` is the number of sockets and pipes that the loop
-        watches."""
+        """Return whether the loop may wait longer for a thread, a socket or a child process. If not, cancel the watched
+        coroutine. Call this when no timer is set. `files` is the number of sockets and pipes that the loop watches."""
         watched = self._watched
         if watched is None:
             return True
@@ -126,8 +125,8 @@ class Patience:
         return False
 
     def may_move(self) -> bool:
-        """Return whether the clock may move. Otherwise cancel the watched coroutine and return False. Call this before
-        moving the clock."""
+        """Return whether the clock may move. If not, cancel the watched coroutine. Call this before moving the
+        clock."""
         self._silent_since_s = None
         watched = self._watched
         if watched is None:

@@ -146,9 +146,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Ignore the value that asyncio sets, which is the resolution of the machine's clock."""
 
     def catch_up(self, timeout: float) -> bool:
-        """Return whether a timer that is `timeout` seconds away counts as due. It does if it is less than half a
-        microsecond ahead of the clock, because the clock moves in whole microseconds. If it does, `time` returns at
-        least the timer's time from now on."""
+        """Return whether a timer that is `timeout` seconds away is due now. The clock moves in whole microseconds, so a
+        timer less than half a microsecond ahead is due. If it is due, `time` never returns less than the timer's time
+        from now on."""
         when = self.time() + timeout
         if when >= self.clock.elapsed() + _BETWEEN:
             return False

@@ -33,7 +33,7 @@ _LONGEST = 2000
 @dataclass(frozen=True, slots=True)
 class WebhookInfo:
     """The state of a webhook. `seq` is the sequence number of the last event that was checked against the webhook's
-    patterns. `failing` is the time since which no delivery has succeeded."""
+    patterns. `failing` is the time of the first failed delivery since the last success, or None."""
 
     id: str
     namespace: str
@@ -77,7 +77,7 @@ class Around:
 class Webhooks:
     """Subscribe URLs to events, and manage the subscriptions.
 
-    Every change accepts a `request_id`; repeated calls with the same id change nothing more.
+    Every method that makes a change accepts a `request_id`. A repeated call with the same id changes nothing.
     """
 
     def __init__(self, around: Around) -> None:

@@ -1,8 +1,8 @@
 """The built-in job `webhook`: send one event to a webhook's URL, signed, and record the outcome.
 
 The URL and the secrets are read for each attempt, so a change also applies to waiting deliveries. A 2xx response is a
-success. 410 disables the webhook. After any other response the delivery is retried for about a day, and a webhook
-without a success for `patience` is disabled (disable.py).
+success. 410 disables the webhook. After any other response the delivery is retried for about a day. A webhook is
+disabled if its deliveries fail for `patience` without a success (disable.py).
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class DeliveryFailed(OstinatoError):
 
 
 def webhook_handler(egress: Egress, store: Store, patience: Micros) -> Handler:
-    """Return the handler of the job `webhook`. The job disables a webhook that has had no success for `patience`."""
+    """Return the handler of the job `webhook`. The job disables a webhook whose deliveries fail for `patience` without
+    a success."""
 
     async def webhook(ctx: Context, webhook: str, event: dict[str, Any]) -> dict[str, Any]:
         return await _deliver(egress, store, patience, ctx, webhook, event)

@@ -9,8 +9,8 @@ from ostinato.when.instants import Micros, format_instant
 
 
 def note_failure(webhook: Webhook, seq: int, now: Micros, patience: Micros, why: str) -> Operation[bool]:
-    """Record a failed delivery. If no delivery has succeeded for `patience`, disable the webhook. Return whether the
-    webhook is disabled or deleted now."""
+    """Record a failed delivery. If deliveries have been failing for `patience` without a success, disable the webhook.
+    Return whether the webhook is disabled or deleted now."""
     rows = yield sql("webhook_failed", id=webhook.id, seq=seq, now=now)
     if not rows:
         return True

@@ -25,8 +25,8 @@ _POLL = 1.0
 class _Seen(NamedTuple):
     """Remembers that no event up to the sequence number `until` matches a webhook.
 
-    This is valid only while the webhook's row still has the position `seq` and the number of replays `replays`. It is
-    kept only in memory. In the webhook's row it would need an extra commit after every commit that writes events.
+    This is valid only while `seq` and `replays` of the webhook's row have not changed. It is kept in memory, because
+    storing it would need an extra commit after every commit that writes events.
     """
 
     seq: int

@@ -20,9 +20,8 @@ _PATIENCE = "1d"
 
 
 def read_patience(length: Any, place: str) -> Length:
-    """Check the setting `length`, and return it unchanged. A webhook is disabled after this time without a successful
-    delivery. Raises OstinatoError if `length` is not a valid length or is shorter than a second. `place` names the
-    setting in the error."""
+    """Check the setting for how long deliveries may fail before their webhook is disabled. Returns `length` unchanged.
+    Raises OstinatoError if it is not a length of at least a second. `place` names the setting in the error."""
     if read_length(length, place) < SECOND:
         raise OstinatoError(f"{place} {length!r} is too short; a second is the least")
     return cast(Length, length)

@@ -34,8 +34,8 @@ class Webhook:
     """A URL that events are sent to.
 
     `seq` is the sequence number of the last event that was checked. `replays` counts how often events were sent again
-    from an earlier position. `failing` is the time since which no delivery has succeeded. `failing_seq` is the lowest
-    sequence number of the events whose delivery has failed since then.
+    from an earlier position. `failing` is the time of the first failed delivery since the last success, or None.
+    `failing_seq` is the lowest sequence number of the events whose delivery has failed since then.
     """
 
     id: str
@@ -58,7 +58,7 @@ class Webhook:
     def wants(self, event: Event) -> bool:
         """Return whether an event is to be sent to this webhook.
 
-        Events about the webhook itself and about deliveries never match: each delivery would cause another delivery.
+        Events about the webhook itself and about deliveries never match, because each delivery would cause another one.
         """
         if event.namespace != self.namespace or event.subject == self.id or event.seq <= self.seq:
             return False

@@ -11,7 +11,7 @@ WEBHOOKS = Way(
     settings=(
         Setting(
             "webhook_patience",
-            "How long a webhook may go without a success before it is disabled. [default: 1d]",
+            "How long deliveries of a webhook may fail before it is disabled. [default: 1d]",
             "ostinato.webhooks.part:read_patience",
         ),
     ),

@@ -77,7 +77,7 @@ class Calendar:
         return replace(self, comment="")
 
     def to_json(self, *, always: bool = False) -> dict[str, str]:
-        """Return a dict from field name to text in the grammar of the cron dialect. Fields that have their default
+        """Return the fields as texts in the grammar of the cron dialect, by field name. Fields that have their default
         value are left out.
 
         With `always=True`, the fields that match every value are left out instead. This is for calendars of exclusions.
@@ -94,8 +94,8 @@ _NAMES = tuple(f.name for f in fields(Calendar))
 
 
 def read_calendar(document: Mapping[str, object], dialect: Dialect = "cron", *, rest: str = "") -> Calendar:
-    """Read a calendar from a dict of field name to value. A value is a text, a number, or a list of them. If a field is
-    absent, its value is `rest`, or its default if `rest` is empty. An absent year always has its default. Raises
+    """Read a calendar from a dict of field name to value. A value is a text, a number, or a list of them. An absent
+    field gets the value `rest`. If `rest` is empty, it gets its default, as an absent year always does. Raises
     `SpecError` if a field is unknown or wrong."""
     items: dict[str, Items] = {}
     for name in document:

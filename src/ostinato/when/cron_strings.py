@@ -39,9 +39,9 @@ _SHORTHANDS = {
 class Cron:
     """One parsed cron string.
 
-    `calendar` is None for `@every`, which has an interval: `every` and `phase`. `either` means that a day matches if
-    the day of month OR the day of week matches. `fixed` means that hour, minute and second have no wildcard. Under the
-    cron rule for daylight saving, only the times of a `fixed` cron string are moved out of a gap.
+    A string with `@every` has an interval, `every` and `phase`, and its `calendar` is None. `either` means that a day
+    matches if the day of month OR the day of week matches. `fixed` means that hour, minute and second have no wildcard.
+    In the dialect cron, the cron rule for daylight saving applies only to `fixed` strings.
     """
 
     calendar: Calendar | None
@@ -105,8 +105,8 @@ def _cron(text: str, zone: str, body: str) -> Cron:
 
 
 def _step_warning(text: str, by_name: Mapping[Field, str]) -> str:
-    """Return a warning if a step is larger than the range of its field, as in `*/90` for minutes: such an item matches
-    only the first value. Otherwise return ""."""
+    """Return a warning if a step is larger than the range of its field, as in `*/90` for minutes. Such an item matches
+    only the first value. Return "" if there is nothing to warn about."""
     for field, part in by_name.items():
         for item in part.split(","):
             start, slash, step = item.partition("/")
@@ -156,8 +156,8 @@ def _temporal(text: str, zone: str, body: str) -> Cron:
 
 
 def _temporal_every(text: str, body: str) -> tuple[Micros, Micros]:
-    """Parse `@every 5m` or `@every 5m/1m`: one space, an interval, and optionally a slash and a phase, which may be
-    empty. Returns (interval, phase)."""
+    """Parse `@every 5m` or `@every 5m/1m`, and return (interval, phase). `@every` is followed by exactly one space. The
+    slash is optional, and the phase after it may be empty."""
     if not body.startswith("@every "):
         raise SpecError(
             f"CronString does not have interval after @every ({short_repr(text)})",

@@ -146,8 +146,8 @@ def days_of_month(pattern: DayPattern, weekday: int, length: int) -> int:
 
 
 def _by_month_rule(rule: DayRule, weekday: int, length: int) -> int:
-    """Return the day (counted from 0) that `L`, `LW` or `15W` means in this month, or 31 if the month has no such
-    day."""
+    """Return the day of the month that `L`, `LW` or `15W` means, counted from 0. Returns 31 if the month has no such
+    day. The month begins on `weekday` (0 is Sunday) and has `length` days."""
     if rule.kind == "last_day":
         return length - 1
     day = length - 1 if rule.kind == "last_workday" else rule.number - 1

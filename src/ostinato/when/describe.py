@@ -17,8 +17,8 @@ _MANY_DATES = 4
 
 
 def describe(spec: Spec) -> str:
-    """Return a description of the spec: its sources (cron strings, calendars, intervals and so on), and then the
-    exclusions, bounds, jitter and zone that apply to all sources."""
+    """Return a description of the spec. First come its sources: cron strings, calendars, intervals and so on. Then come
+    the exclusions, bounds, jitter and zone, which apply to all sources."""
     sources: list[str] = []
     for text in spec.crons:
         cron = parse_cron(text, spec.dialect)

@@ -194,7 +194,7 @@ def _all(calendar: Calendar, field: Field) -> bool:
 
 
 def _step(values: Sequence[int]) -> int:
-    """Return the difference between neighbouring values, if it is the same for all. Otherwise, or for fewer than three
+    """Return the difference between neighbouring values if it is always the same. Otherwise, or for fewer than three
     values, return 0."""
     steps = {b - a for a, b in pairwise(values)}
     return steps.pop() if len(steps) == 1 and len(values) > 2 else 0
@@ -202,7 +202,7 @@ def _step(values: Sequence[int]) -> int:
 
 def _repeat_step(calendar: Calendar, field: Field) -> int:
     """Return the difference between neighbouring values of a field if it is always the same, otherwise 0. Two values
-    are enough only if they continue with the same difference into the next cycle, as the minutes 0 and 30 do."""
+    are enough only if they also continue evenly into the next cycle, as the minutes 0 and 30 do."""
     values = _values(calendar, field)
     if len(values) == 2 and _wraps_around(values, field):
         return values[1] - values[0]
@@ -210,8 +210,8 @@ def _repeat_step(calendar: Calendar, field: Field) -> int:
 
 
 def _wraps_around(values: Sequence[int], field: Field) -> bool:
-    """Return whether values with equal distances continue with the same distance into the next cycle. For minutes, a
-    cycle is an hour: the values 0, 20, 40 continue this way, but 0, 25, 50 do not."""
+    """Return whether evenly spaced values begin with the lowest value and continue evenly into the next cycle. For
+    minutes, a cycle is an hour: 0, 20, 40 continue evenly, but 0, 25, 50 do not."""
     size = field.high - field.low + 1
     return values[0] == field.low and values[1] - values[0] == field.low + size - values[-1]
 

@@ -61,13 +61,12 @@ ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 
 
 def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
-    """Return a list of functions: one for each excluded calendar (similar calendars are joined), one for all dates, and
-    one for all spans. Each function takes an instant. If the instant is excluded, the function returns a stretch of
-    time around the instant that a search can skip. Otherwise it returns None.
+    """Return functions that tell a search which times it can skip. There is one function for each excluded calendar
+    (similar calendars are joined), one for all dates, and one for all spans. A function takes an instant. If the
+    instant is excluded, it returns a stretch of time around the instant to skip. Otherwise it returns None.
 
-    `readings` are the wall-clock times that the spec can have. `by_day` limits a stretch to one day. A search that
-    finds only excluded times then gives up after many stretches, as Temporal's search does. With longer stretches the
-    search would find out that no time is left.
+    `readings` are the wall-clock times that the spec can have. `by_day` limits a stretch to one day, so that a search
+    without a result gives up, as Temporal's search does.
     """
     walls = map(WallClock, _joined(exclusions.calendars))
     stretch_functions = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
@@ -98,13 +97,13 @@ def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
 
 def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
     """Return a function that takes an instant. If the calendar excludes the instant, the function returns a stretch of
-    time around the instant; otherwise None. Within the stretch, the calendar excludes every time that the spec can
+    time around it. Otherwise it returns None. Within the stretch, the calendar excludes every time that the spec can
     have.
 
-    If the calendar does not exclude all seconds that the spec can have, the stretch is a part of a minute. Otherwise,
-    if the calendar does not exclude all minutes, the stretch is a part of an hour. Otherwise it is a part of a day, or
-    the whole day. If the calendar excludes every time of every day, the stretch lasts until the zone's offset changes;
-    with `by_day`, it is one day.
+    If the calendar leaves some of the spec's seconds, the stretch is a part of a minute. Otherwise, if it leaves some
+    of the spec's minutes, the stretch is a part of an hour. Otherwise the stretch is a part of a day, or the whole day.
+    If the calendar excludes every time of every day, the stretch lasts until the zone's offset changes; with `by_day`,
+    it is one day.
     """
     levels = (
         (readings.seconds & ~wall.seconds, 1, 60),
@@ -119,10 +118,10 @@ def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day
 
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
     """Return a function that takes an instant. If `matches` accepts the instant's wall-clock time, the function returns
-    the stretch between two changes of the zone's offset; otherwise None.
+    the whole stretch of time between two changes of the zone's offset. Otherwise it returns None.
 
-    The first second after a change is left out, unless the instant is in it: times that were moved out of a gap lie
-    there.
+    The first second after a change is left out, because times that were moved out of a gap lie there. It is included
+    only if the instant is in it.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
@@ -138,8 +137,8 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
-    """Return a list with one run for each value from 0 to `size - 1`: the consecutive values around this value that are
-    not in the bit mask `left`. A run is (first value, last value + 1)."""
+    """Return a run for each value from 0 to `size - 1`. The run has the consecutive values around this value that are
+    not in the bit mask `left`. It is written as (first value, last value + 1)."""
     runs = []
     for value in range(size):
         above = left >> value
@@ -151,10 +150,11 @@ def _runs(left: int, size: int) -> list[tuple[int, int]]:
 def _wall_stretch(
     matches: Callable[[int], bool], unit: int, cycle: int, runs: list[tuple[int, int]], zone: Zone
 ) -> Stretch:
-    """Return a function that returns the stretch around an instant, if `matches` accepts the instant's wall-clock time.
+    """Return a function that takes an instant. If `matches` accepts the instant's wall-clock time, the function returns
+    the stretch of time around it. Otherwise it returns None.
 
-    A cycle of `cycle` seconds consists of units of `unit` seconds. For each unit of the cycle, `runs` has (first unit,
-    last unit + 1) of the stretch around it. A change of the zone's offset ends the stretch.
+    A cycle of `cycle` seconds consists of units of `unit` seconds. For each unit of a cycle, `runs` has the stretch
+    around it as (first unit, last unit + 1). A stretch never crosses a change of the zone's offset.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]

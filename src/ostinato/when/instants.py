@@ -54,10 +54,10 @@ def on_clock(instant: Micros, zone: tzinfo) -> str:
 
 
 def _leap_second(text: str) -> datetime | None:
-    """Return the datetime for a leap second such as `2016-12-31T23:59:60Z`. It is the second after the leap second,
-    because Unix time does not count leap seconds.
+    """Return the datetime for a leap second such as `2016-12-31T23:59:60Z`, or None for any other text. Unix time does
+    not count leap seconds, so the result is the second after it.
 
-    RFC 3339 allows a leap second at the end of a day in UTC. Returns None for any other text.
+    RFC 3339 allows a leap second only at the end of a day in UTC.
     """
     match = _LEAP.fullmatch(text)
     if match is None:

@@ -108,8 +108,8 @@ def _count(value: object) -> int:
 
 
 def _letters(value: object, left: int) -> int:
-    """Subtract the size of a value (its characters and list members) from `left`, and return the result. Counting stops
-    when the result is negative."""
+    """Return `left` minus the size of a value. The size is the number of its characters and list members. Counting
+    stops when the result is negative."""
     if isinstance(value, str):
         return left - len(value)
     if isinstance(value, Mapping):

@@ -63,8 +63,7 @@ def times_source(times: tuple[Micros, ...]) -> Source:
 def union(sources: list[Source]) -> Source:
     """Return a source of the times of all these sources.
 
-    The last answer of each source's `next` is cached. A source is called again only when the search has reached that
-    answer.
+    The last answer of each source's `next` is cached, and used until the search reaches it.
     """
     if len(sources) == 1:
         return sources[0]

@@ -55,8 +55,8 @@ class Recurrence:
 
 @dataclass(frozen=True)
 class Spec:
-    """The times of all sources, without the excluded times, from `start` to `end`, both included. The sources are cron
-    strings, calendars, intervals, recurrences and single times.
+    """Describes times: those of all sources from `start` to `end`, both included, without the excluded times. The
+    sources are cron strings, calendars, intervals, recurrences and single times.
 
     A spec without sources is valid: its schedule runs only when it is triggered or backfilled. If `dst` is empty, the
     dialect decides the daylight-saving rule: `cron` for the dialect cron, `wall` for the dialect temporal.
@@ -179,8 +179,8 @@ class Spec:
         )
 
     def _for_the_whole(self) -> dict[str, object]:
-        """Return a dict of the fields that must be equal in two specs that are joined. An empty zone or an empty rule
-        counts as equal to any other."""
+        """Return the fields that must be equal in two specs that are joined. An empty zone or rule counts as equal to
+        any other."""
         reads_wall = not self.wall_sources.manual or bool(self.exclude.calendars or self.exclude.dates)
         zone = named_zone(self) or (self.compiled.zone if reads_wall else None)
         return {

@@ -38,8 +38,8 @@ def parse_spec_text(text: str, *, tz: str = "", dialect: Dialect | None = None, 
 
 
 def _refuse_near_misses(text: str) -> None:
-    """Raise `SpecError` with a helpful hint for common mistakes. Without this check, the error would say that a cron
-    string has too few fields."""
+    """Raise `SpecError` with a helpful hint for common mistakes, such as `every 5 minutes`. Otherwise the error would
+    say that a cron string has too few fields."""
     hint = ""
     if not text:
         raise SpecError("the spec is empty", field="spec", value=text, hint="write '0 9 * * 1-5' or 'every 15m'")
@@ -58,9 +58,8 @@ def _refuse_near_misses(text: str) -> None:
 
 
 def _document(text: str, asked: Mapping[str, str | None]) -> Spec:
-    """Read a spec from JSON text. `asked` maps a field to the value that the caller passed for it. If the document does
-    not have such a field, this value is used. Raises `SpecError` if the document has another value for the field, or is
-    wrong."""
+    """Read a spec from JSON text. `asked` has the fields that the caller passed as arguments. They are added to the
+    document. Raises `SpecError` if the document has another value for such a field, or is wrong."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as problem:

@@ -36,8 +36,8 @@ _CALENDAR_KEYS = (*(f.name for f in FIELDS), "comment")
 
 
 def spec_from_temporal(document: Mapping[str, Any]) -> Spec:
-    """Return the canonical spec for a spec in Temporal's form. The checks are those of Temporal's server. Raises
-    `SpecError` if the document is wrong."""
+    """Read a spec in Temporal's form, and return the canonical spec (see `canonical`). The checks are those of
+    Temporal's server. Raises `SpecError` if the document is wrong."""
     check_keys(document, _SPEC_KEYS, "a Temporal spec")
     for name in _LISTS:
         if not isinstance(document.get(name) or [], list | tuple):

@@ -31,8 +31,8 @@ _PER_SOURCE = 30
 class Compiled:
     """Computes the times of one spec. They are nominal times: jitter is not added.
 
-    The spec has a reference to its `Compiled`, but not the other way round. A request may compile a thousand specs.
-    With reference cycles they would stay in memory until the garbage collector runs, which pauses the process.
+    A `Compiled` has no reference to its spec, because the two would form a reference cycle. Such cycles stay in memory
+    until the garbage collector runs, which pauses the process.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -68,8 +68,8 @@ class Compiled:
         return time if time <= self._ceiling else None
 
     def search(self, after: Micros, give_up: int | None = None) -> tuple[Micros | None, int]:
-        """Return (the first nominal time later than `after` or None, the number of excluded stretches skipped). Raises
-        `TooManyExclusions` after `give_up` skips."""
+        """Search for the first nominal time later than `after`. Returns (time or None, number of excluded stretches
+        that were skipped). Raises `TooManyExclusions` after `give_up` skips."""
         return self._skip_excluded(self._next(max(after, self._floor)), self._give_up if give_up is None else give_up)
 
     def _skip_excluded(self, first: Micros, give_up: int) -> tuple[Micros | None, int]:
@@ -131,9 +131,9 @@ class Compiled:
         return sum(1 for _ in self.between(first, last))
 
     def jittered(self, nominal: Micros, seed: str) -> Micros:
-        """Return the due time of the occurrence with this nominal time: the nominal time plus jitter.
+        """Return the due time of an occurrence: its nominal time plus jitter.
 
-        The due time is before the next time of the spec's sources, even if that time is excluded or after the end of
+        The due time is before the next time of the spec's sources. This next time may be excluded, or after the end of
         the spec.
         """
         if not self._jitter:
@@ -157,8 +157,8 @@ class Compiled:
         )
 
     def _sources(self, spec: Spec) -> tuple[list[Source], Readings]:
-        """Return (the sources of the spec, the wall-clock seconds, minutes and hours at which the sources can have
-        times)."""
+        """Return the sources of the spec, and the wall-clock seconds, minutes and hours at which they can have
+        times."""
         temporal = spec.dialect == "temporal"
         literal = spec.rule == "wall"
         sources: list[Source] = []

@@ -29,7 +29,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 @dataclass(frozen=True, slots=True)
 class FailedRun:
     """A run that failed with a logic error, as a fixer sees it. `prepared` is a dict with the `reservations`, the
-    `data` and the `title` that `prepare` returned, or None if the run has no such checkpoint."""
+    `data` and the `title` that `prepare` returned. It is None if the run has no such checkpoint."""
 
     workflow: str
     version: str
@@ -41,8 +41,8 @@ class FailedRun:
 
 
 class Workflows(Queries):
-    """Deploy workflows, watch them, and resolve their problems. Calls that change a workflow take a `request_id`: if
-    several calls have the same id, the change is made once."""
+    """Deploy workflows, watch them, and resolve their problems. Methods such as `pause` and `resolve` take a
+    `request_id`. A repeated call with the same id changes nothing."""
 
     def within(self, namespace: str, actor: str | None) -> Workflows:
         return Workflows(replace(self._surroundings, namespace=namespace, actor=actor))
@@ -52,8 +52,8 @@ class Workflows(Queries):
     def declare(
         self, name: str, *, version: int | None = None, policy: Mapping[str, Any] | None = None
     ) -> WorkflowCode:
-        """Declare a workflow. A starting node deploys it. Without a `version`, changed code is deployed as the next
-        version."""
+        """Declare a workflow. A node deploys it when the node starts. Without a `version`, changed code is deployed as
+        the next version."""
         code = WorkflowCode(name, version=version, policy=policy)
         self._surroundings.codes.declare(code)
         return code
@@ -107,9 +107,9 @@ class Workflows(Queries):
         return changed
 
     async def fix(self, workflow: Workflow, failed: HandlerRun, code: WorkflowCode) -> bool:
-        """Call the fixer with the failed run, and deploy the version that the fixer returns. Returns whether a new
-        version was deployed: False, for example, if the fixer returned None. Raises `OstinatoError` if the fixer
-        returned something that is not a version of this workflow."""
+        """Call the fixer with the failed run, and deploy the version that it returns. Returns False if no new version
+        was deployed, for example because the fixer returned None. Raises `OstinatoError` if the fixer returned
+        something that is neither None nor a version of this workflow."""
         assert code.fixer is not None
         info = run_info(failed)
         prepared = None if failed.prepared is None else orjson.loads(failed.prepared)
@@ -149,8 +149,8 @@ class Workflows(Queries):
         return await self._change(name, "stop", (), request_id, lambda one, now: operator_requests.archive(one, now))
 
     async def run_now(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
-        """Run all producers of a workflow now. Raises `Conflict` while a run is active or something blocks the
-        workflow."""
+        """Run all producers of a workflow now. Raises `Conflict` while the workflow is paused, stopped or blocked, or
+        has an unfinished run."""
         return await self._change(
             name, "run_now", (), request_id, lambda one, now: operator_requests.run_now(one, now, new_id)
         )
@@ -188,7 +188,8 @@ class Workflows(Queries):
         return await self._change(name, "skip_event", (topic, message_id), request_id, work)
 
     async def skip_input(self, name: str, input_id: str, *, request_id: str | None = None) -> WorkflowInfo:
-        """Skip an input: all its events, including those that come later."""
+        """Skip all events of an input, including those that come later. Consumed events, and events whose effect may
+        have begun, are not skipped."""
 
         def work(loaded: Loaded, now: Micros) -> Operation[Any]:
             return operator_requests.skip_input(loaded, input_id, now, new_id)

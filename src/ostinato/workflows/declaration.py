@@ -231,7 +231,7 @@ def _check_async(function: Callable[..., Any], place: str, parameters: Sequence[
 
 
 def _source(thing: Any) -> str:
-    """Return the source of a function or a class, with the constants that its functions close over."""
+    """Return the source of a function or a class, and the constants in the closures of its functions."""
     functions = (
         [thing] if inspect.isfunction(thing) else [one for one in vars(thing).values() if inspect.isfunction(one)]
     )

@@ -38,7 +38,7 @@ class ProducerSchedule:
     spec: Spec | None = None
 
     def next_after(self, now: Micros) -> Micros | None:
-        """Return the next time after `now`. None if the spec has no more times."""
+        """Return the next time after `now`, or None if the spec has no more times."""
         if self.interval is not None:
             return now + self.interval
         assert self.spec is not None

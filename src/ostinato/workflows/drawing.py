@@ -124,8 +124,8 @@ def _header(info: WorkflowInfo) -> tuple[list[str], float, float]:
 
 
 def _halo(box: _Box, x: float, y: float, marks: Marks) -> Iterator[str]:
-    """Yield a coloured frame around a handler that is running or blocks the workflow; otherwise nothing. Frames are
-    drawn before the arrows, so that they hide no arrow head."""
+    """Yield a coloured frame if the box is a handler that is running or blocks the workflow. Frames are drawn before
+    the arrows, so that they hide no arrow head."""
     if box.kind == "topic" or box.name not in (marks.current, marks.blocked):
         return
     width, height = box.size

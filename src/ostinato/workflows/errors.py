@@ -1,9 +1,9 @@
 """The errors that mutators, readers and handlers raise. Each belongs to one class of failures.
 
-The class of a failure depends only on the type of the error, never on its message. An exception of a type that is not
-in this module is a logic error if a handler raises it, and an internal error if a reader or a mutator raises it. But
-errors of the store are always transient. `TimeoutError` and `ConnectionError` of a reader or a mutator are transient,
-too (see `runtime.context.classify`).
+The class of a failure depends only on the type of the error, never on its message. For errors that are not in this
+module, there are fixed rules. Errors of the store are transient. From a reader or a mutator, `TimeoutError` and
+`ConnectionError` are transient, too, and all other errors are internal errors. From a handler, all other errors are
+logic errors (see `runtime.context.classify`).
 """
 
 from __future__ import annotations

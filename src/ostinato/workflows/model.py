@@ -117,8 +117,8 @@ class FailureClass(StrEnum):
 
     @property
     def put_right(self) -> Choice:
-        """The choice with which a person reports that the cause of the failure is removed. `RESUME` may be used
-        instead. For `RECONCILIATION`, the choices are `TRY_AGAIN`, `DID_NOT_HAPPEN` and `SKIP`."""
+        """The choice by which a person reports that the cause of the failure is removed. `RESUME` may be used instead.
+        This does not apply to `RECONCILIATION`, whose choices are `TRY_AGAIN`, `DID_NOT_HAPPEN` and `SKIP`."""
         return _PUT_RIGHT.get(self, Choice.RESUME)
 
 
@@ -136,7 +136,7 @@ _PUT_RIGHT = {FailureClass.AUTH: Choice.REAUTHENTICATE, FailureClass.PERMISSION:
 
 
 class Delivered(StrEnum):
-    """Whether the effect of a mutator that raised an error took place."""
+    """Whether the effect of a mutator took place, although the mutator raised an error."""
 
     NO = "no"
     MAYBE = "maybe"

@@ -228,7 +228,8 @@ class Queries:
 
 
 def find_workflow(namespace: str, name: str) -> Operation[Workflow]:
-    """Return a workflow by its name. Raises `NotFound`, with a similar name if there is one."""
+    """Return a workflow by its name. Raises `NotFound` if there is none. The message suggests a similar name, if one
+    exists."""
     check_name(name)
     workflow = yield from find(namespace, name)
     if workflow is None:
@@ -264,7 +265,8 @@ def load_infos(workflows: Sequence[Workflow], now: Micros) -> Operation[list[Wor
 
 
 def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
-    """Return a line for each of the latest runs, the latest run first. A line says what the run did."""
+    """Return lines that say what the latest runs did, the latest run first. Only committed runs that reserved events
+    count."""
     rows: list[Row] = yield statement("processed_runs", workflow=workflow.id, limit=limit)
     records: list[HandlerRun] = [read_run(row) for row in rows]
     if not records:
@@ -278,7 +280,7 @@ def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
 
 
 def _load_inputs_of(mutations: Sequence[Mutation]) -> Operation[dict[str, list[InputRecord]]]:
-    """Return a dict from run id to the inputs that caused the run's effects, for the runs that own these mutations."""
+    """Return the inputs that caused these mutations, by the id of the run that owns the mutation."""
     inputs: dict[str, list[InputRecord]] = {}
     keys = sorted({(mutation.run_id,) for mutation in mutations})
     for run_id, *row in (yield statement("inputs_of", keys)) if keys else []:
@@ -287,8 +289,7 @@ def _load_inputs_of(mutations: Sequence[Mutation]) -> Operation[dict[str, list[I
 
 
 def _load_counts(input_ids: Sequence[str]) -> Operation[dict[str, int]]:
-    """Return a dict from input id to the number of effects that the input has caused. Inputs without effects are not in
-    it."""
+    """Return how many effects each input has caused, by input id. Inputs without effects are left out."""
     rows = (yield statement("count_outputs_of", [(id,) for id in input_ids])) if input_ids else []
     return {row[0]: row[1] for row in rows}
 
@@ -310,8 +311,8 @@ def _check_texts(**values: str | None) -> None:
 
 
 def _check_part(workflow: Workflow, what: str, name: str | None, names: Collection[str]) -> None:
-    """Raise NotFound if `name` is not one of the workflow's handlers or topics, `names`. `what` is "handler" or
-    "topic"."""
+    """Raise NotFound if `name` is not in `names`, the names of the workflow's handlers or topics. `what` is "handler"
+    or "topic"."""
     if name is not None and name not in names:
         hint = did_you_mean(name, names) or list_choices(names)
         raise NotFound(f"workflow {workflow.name!r} has no {what} {name!r}; {hint}")

@@ -1,5 +1,5 @@
-"""The tools that every app has: the reader and mutator `http`, and the mutator `start`, which starts jobs and the
-actions of other extensions (`Way`)."""
+"""The tools that every app has: a reader and a mutator that are both named `http`, and the mutator `start`. `start`
+starts jobs and the actions of other extensions (`Way`)."""
 
 from __future__ import annotations
 
@@ -147,8 +147,8 @@ def _failure(status: int, words: str) -> HandlerFailed:
 
 @dataclass(frozen=True, slots=True)
 class _Starts:
-    """The mutator `start`, and its `reconcile`, which is `find`. The key of the started run is derived from the key of
-    the effect, so that `find` can look up the run."""
+    """The mutator `start`. Its `reconcile` is `find`, which looks up the started run by the run's key. This key is
+    derived from the key of the effect."""
 
     host: Host
 

@@ -79,8 +79,8 @@ def run_kind(new_id: NewId) -> RunKind:
         yield
 
     def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-        """Find events whose reservation belongs to a run that is not active and does not block its workflow. They are
-        only reported: even with `repair` they are not released."""
+        """Find reserved events whose run is neither the unfinished run of its workflow nor the run that blocks it. They
+        are only reported: even with `repair` they are not released."""
         rows = yield statement("orphaned_reservations", limit=200)
         words = "is reserved by run {}, which is {}"
         return [Finding("workflow_event_orphaned", id, words.format(run, status), False) for id, run, status in rows]

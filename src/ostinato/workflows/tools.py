@@ -87,8 +87,8 @@ class Tools:
         return declare
 
     def take_over(self, before: Tools) -> None:
-        """Add the readers and mutators of another instance. If this instance has a tool of the same name, it keeps its
-        own: a tool that comes with Ostinato belongs to one app and its store."""
+        """Add the readers and mutators of another instance. A tool that this instance already has is not replaced,
+        because the tools that come with Ostinato belong to one app and its store."""
         self.readers = before.readers | self.readers
         self.mutators = before.mutators | self.mutators
 

@@ -115,6 +115,17 @@ async def test_the_run_of_a_cancelled_binding_finishes_and_carries_nothing(world
     assert (await world.app.journeys.start("pay", {"who": "u1", "token": "x"})).phase == "SUCCEEDED"
 
 
+async def test_a_binding_behind_many_that_have_ended_is_cancelled_too(
+    world: World, work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ostinato.journeys.api.queries._PAGE", 1)
+    ended = await scheduled(world)
+    await world.app.journeys.cancel_bindings("pay", "u1")
+    await world.app.journeys.start("pay", {"who": "u1", "token": "x"})
+    (cancelled,) = await world.app.journeys.cancel_bindings("pay", "u1")
+    assert (cancelled.state, cancelled.id > ended) == ("cancelled", True)
+
+
 async def test_triggers_count_against_the_runs(world: World, work: Work) -> None:
     id = await scheduled(world, runs=2, start_at="2026-02-01T00:00:00Z")
     name = (await world.app.journeys.binding(id)).schedule

@@ -58,8 +58,8 @@ def kind_of(address: Address) -> Kind:
 
 
 def meant(address: Address) -> tuple[Address, ...]:
-    """Return the addresses that a packet for this address reaches: those that the address embeds (as 6to4, Teredo and
-    NAT64 do), or the address itself."""
+    """Return the addresses that a packet for this address reaches. They are the addresses that it embeds (as 6to4,
+    Teredo and NAT64 do), or else the address itself."""
     if isinstance(address, IPv4Address) or address in _ITSELF:
         return (address,)
     if address.sixtofour is not None:

@@ -72,10 +72,11 @@ class EgressConnectTimedOut(EgressTimedOut, EgressUnconnected):
 class EgressPolicy:
     """Where requests may go. By default, to public addresses only.
 
-    `allow_private` also allows loopback and private networks. `allow` lists names (`hooks.internal`, `*.corp.example`)
-    that may have such addresses, and networks (`10.1.0.0/16`). `only`, if not empty, refuses all names and networks
-    that it does not list. `deny` refuses the names and networks that it lists, whatever the other settings allow.
-    Link-local, metadata, multicast, unspecified and reserved addresses are refused under every policy.
+    `allow_private` also allows loopback and private addresses. `allow` allows such addresses only for the names
+    (`hooks.internal`, `*.corp.example`) and in the networks (`10.1.0.0/16`) that it lists. `only`, if not empty,
+    refuses all names and networks that it does not list. `deny` refuses the names and networks that it lists, whatever
+    the other settings allow. Link-local, metadata, multicast, unspecified and reserved addresses are refused under
+    every policy.
     """
 
     allow_private: bool = False
@@ -149,9 +150,8 @@ class _Places:
         return plain in self.names or plain.endswith(self.suffixes)
 
     def networks_hold(self, address: Address, ends: Sequence[Address], *, every: bool = True) -> bool:
-        """Return whether the networks contain the address itself, or all of `ends`. `ends` is the result of
-        `meant(address)`: the addresses that a packet for this address reaches. With `every=False`, it is enough if the
-        networks contain one of `ends`."""
+        """Return whether the networks contain `address` itself, or all of `ends`. `ends` is the result of
+        `meant(address)`. With `every=False`, it is enough if the networks contain one of `ends`."""
         inside = [any(end in network for network in self.networks) for end in ends]
         return any(address in network for network in self.networks) or (any(inside) and (all(inside) or not every))
 
@@ -185,8 +185,8 @@ def _spelled(host: str, text: str, ends: Sequence[Address]) -> str:
 
 
 class _CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Opens the connections of httpcore, and checks each address against the policy. The check is here because this
-    class also opens the connection. So the checked address and the connected address are the same."""
+    """Opens the connections of httpcore, to addresses that the policy allows. This class both checks and connects, so
+    that the checked address is the connected one."""
 
     def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
         self._policy = policy

@@ -202,8 +202,8 @@ def _pattern(form: _Form) -> str:
 
 
 def _whole_until(forms: Iterable[_Form], text: str) -> int:
-    """Return the index at which the text ends with the beginning of a secret. Returns the length of the text if it does
-    not end with the beginning of a secret."""
+    """If the text ends with a secret, even an incomplete one, return the index at which the secret begins. Otherwise
+    return the length of the text."""
     ends = [len(text)]
     for form in forms:
         longest = sum(max(map(len, spelled)) for spelled in form)
@@ -214,8 +214,8 @@ def _whole_until(forms: Iterable[_Form], text: str) -> int:
 
 
 def _begins(form: _Form, text: str, at: int) -> bool:
-    """Return whether the rest of the text, from the index `at`, is one spelling of an encoded secret, or the beginning
-    of a spelling. `form` holds the possible spellings of each character of the secret."""
+    """Return whether the text from the index `at` on is an encoded secret, or the beginning of one. `form` holds the
+    possible spellings of each character of the secret."""
     places = {at}
     for spelled in form:
         near = [place for place in places if len(text) - place <= 12]  # no character is spelled longer than that

@@ -123,9 +123,9 @@ def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
 
 
 def _leave_stopping_to_the_node() -> None:
-    """Do nothing on SIGINT and SIGTERM. A service manager that stops a node also sends the signal to the node's
-    children, but the node gives them a grace period to finish. The signals get an empty handler. They are not ignored,
-    because an ignored signal stays ignored in programs that the function starts."""
+    """Do nothing on SIGINT and SIGTERM, because the node decides when its children end. A service manager that stops a
+    node also signals the node's children, but the node gives them a grace period to finish. Programs that the function
+    starts would inherit an ignored signal, so the signals get an empty handler instead."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: None)
 

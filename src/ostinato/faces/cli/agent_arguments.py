@@ -26,7 +26,7 @@ _NONE = "none"  # the value that overrides the agent's own option
 
 
 def read_segment(text: str) -> Json:
-    """Read a segment, and return it as JSON. The text is JSON, or a type and a value, such as `tag:vip`."""
+    """Read a segment, and return it as JSON. `text` is JSON, or a type and a value, such as `tag:vip`."""
     if text.lstrip().startswith("{"):
         return read_object(text, "the segment") or {}
     kind, colon, value = text.partition(":")
@@ -80,7 +80,7 @@ class CampaignFlags:
     on_active_flow: OnActiveFlow = None
 
     def as_options(self) -> Json:
-        """Return the options that were given, as a dict of fields of a request."""
+        """Return the options that were given, as fields of a request."""
         options: Json = only_given(
             max_recipients=self.max_recipients,
             confirmed=self.confirmed,

@@ -44,7 +44,7 @@ class CampaignContent:
     )
 
     def as_arguments(self) -> Json:
-        """Return the keyword arguments of the client's `send` and `preview`."""
+        """Return the content as keyword arguments for the client's `send` and `preview`."""
         return {
             "flow": self.flow,
             "input": read_object(self.input, "--input"),
@@ -67,7 +67,7 @@ async def send(
     id: SendId = None,
     watch: Watch = False,
 ) -> None:
-    """Send to a segment now."""
+    """Send a campaign to a segment now."""
     sent = await session.client.agents.campaigns(agent).send(
         read_segment(segment), id=id, **content.as_arguments(), **flags.as_options()
     )
@@ -86,7 +86,7 @@ async def send_test(
     variants: Annotated[str | None, typer.Option(help="Variants, as JSON.")] = None,
     watch: Watch = False,
 ) -> None:
-    """Send to named users now, without quiet hours, caps and holdout."""
+    """Send a campaign to named users now. Quiet hours, caps and holdout do not apply."""
     sent = await session.client.agents.campaigns(agent).test(
         users,
         flow=flow,

@@ -57,9 +57,9 @@ class ScheduleFlags:
     on_active_flow: OnActiveFlow = None
 
     def as_fields(self) -> Json:
-        """Return the options that were given, as a dict of fields of a request.
+        """Return the options that were given, as fields of a request.
 
-        Raises `OstinatoError` if two options contradict one another, or if one needs another that is missing.
+        Raises `OstinatoError` if two options contradict one another, or if an option lacks another that it needs.
         """
         return only_given(
             trigger=self._trigger(),
@@ -115,7 +115,7 @@ async def list_schedules(
     campaign_id: Annotated[str | None, typer.Option(help="Schedules of these campaigns.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """List the schedules of an agent. They come from its code or from the API, or the agent made them for users."""
+    """List the schedules of an agent. They were created by its code, by the API, or by the agent for a user."""
     listed = await session.client.agents.schedules(agent).list(
         flow=flow, status=status, target_kind=kind, user_external_id=user, campaign_id=campaign_id, limit=limit
     )
@@ -163,7 +163,7 @@ async def update(
     flow: Annotated[str | None, typer.Option(help="Another flow.")] = None,
     version: Annotated[int | None, typer.Option(help="Only if this is still its version.")] = None,
 ) -> None:
-    """Change the given settings only. An update neither repeats nor loses a time."""
+    """Change the given settings of a schedule. No due time is lost or repeated."""
     changes = {**flags.as_fields(), **only_given(flow=flow)}
     if not changes:
         raise OstinatoError("nothing to change; give --cron, --at, --user, --flow, --input …")
@@ -184,7 +184,7 @@ async def cancel(
 
 @command(schedules)
 async def pause(session: Session, agent: AgentName, id: ScheduleId, note: Note = "") -> None:
-    """Pause a schedule. Times within the pause do not run."""
+    """Pause a schedule: no scheduled run starts until it is resumed."""
     session.out.say(await session.client.agents.schedules(agent).pause(id, note), f"paused {id}")
 
 
@@ -204,7 +204,7 @@ async def trigger(session: Session, agent: AgentName, id: ScheduleId) -> None:
 
 @command(schedules)
 async def runs(session: Session, agent: AgentName, id: ScheduleId, limit: Limit = 50) -> None:
-    """List a schedule's times and their outcomes, the newest first."""
+    """List a schedule's due times and their outcomes, the newest first."""
     session.out.items(
         await session.client.agents.schedules(agent).runs(id, limit=limit),
         ("time", "outcome", "why", "times", "recipients", "turn", "run", "took"),

@@ -46,7 +46,10 @@ def read_number_or_object(text: str | None, option: str) -> int | Json | None:
 
 
 def read_when(text: str | None, tz: str) -> Json | None:
-    """Read the text of a spec as `ostinato when` does, and return its JSON. `manual` is an empty spec."""
+    """Read the text of a spec, and return the spec as JSON. Return None if `text` is None.
+
+    The text `manual` gives an empty spec. Raises `OstinatoError` if `tz` is given without a text.
+    """
     if text is None:
         if tz:
             raise OstinatoError("--tz belongs to a spec; give the spec, too")
@@ -55,9 +58,9 @@ def read_when(text: str | None, tz: str) -> Json | None:
 
 
 def read_other_when(schedule: Json, text: str | None, tz: str) -> Json | None:
-    """Read a new spec for an existing schedule, and return its JSON, or None if nothing is to change.
+    """Read a new spec for an existing schedule, and return the spec as JSON. Return None if nothing is to change.
 
-    The schedule keeps its zone, unless the spec or `tz` names another. `tz` without a `text` changes only the zone.
+    The schedule keeps its zone, unless `text` or `tz` names another. If only `tz` is given, only the zone changes.
     """
     before: Json = schedule["spec"]
     if text is None:
@@ -80,7 +83,7 @@ def _names_zone(spec: Json) -> bool:
 
 
 def warnings_of(spec: Json | None) -> list[str]:
-    """Return a list of notes, one for each part of a spec that is probably a mistake."""
+    """Return a note for each part of `spec` that is probably a mistake."""
     return [f"note: {warning}" for warning in read_spec(spec).check()] if spec else []
 
 

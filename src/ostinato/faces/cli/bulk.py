@@ -44,7 +44,7 @@ class Chosen:
 
     @property
     def single(self) -> str | None:
-        """Return the schedule's name if exactly one was named and no filter is given, else None."""
+        """The schedule's name, if exactly one was named and there is no filter. Otherwise None."""
         return self.name[0] if self.name and len(self.name) == 1 and not self._filtered else None
 
     @property
@@ -95,7 +95,7 @@ async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: b
 
 
 async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tuple[dict[str, str], dict[str, str]]:
-    """Change each schedule. Return a dict from name to error, and a dict from name to the note of the answer."""
+    """Change each schedule. Return the errors and the notes of the answers, both by the name of the schedule."""
     failed: dict[str, str] = {}
     notes: dict[str, str] = {}
     count = 0
@@ -119,7 +119,7 @@ async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tu
 
 
 def more(answer: Json) -> str:
-    """Return a text in brackets about the run, the backfill and the late times in an answer, or "" if it has none."""
+    """Return the run, the backfill and the late times of an answer as text in brackets. Return "" if it has none."""
     parts = []
     run = answer.get("run")
     if run:

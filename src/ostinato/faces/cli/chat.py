@@ -46,7 +46,7 @@ class Chat:
                 await self._say(line.strip())
 
     async def _next_line(self, lines: asyncio.Queue[str | None]) -> str | None:
-        """Return the next line, or None at the end of the input. Meanwhile show what the agent says unasked."""
+        """Return the next line of input, or None at its end. While waiting, show messages that arrive."""
         while True:
             with suppress(TimeoutError):
                 return await asyncio.wait_for(lines.get(), _LOOK)
@@ -68,7 +68,7 @@ class Chat:
                 self._out.console.print(Text(f"({words})", style="dim"), soft_wrap=True)
 
     async def _show_new(self) -> None:
-        """Show what was said to the user since the last look."""
+        """Show the messages that the user got since the last call."""
         for message in sorted(await self._newest(), key=lambda one: str(one["id"])):
             if message["id"] <= self._seen:
                 continue
@@ -93,7 +93,7 @@ class Chat:
 
 
 def _read_lines() -> asyncio.Queue[str | None]:
-    """Read lines of standard input into a queue; None marks the end. A daemon thread reads them."""
+    """Start a daemon thread that reads standard input. Return a queue of its lines; None marks the end."""
     lines: asyncio.Queue[str | None] = asyncio.Queue()
     loop = asyncio.get_running_loop()
     source = sys.stdin

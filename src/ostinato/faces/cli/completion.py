@@ -17,7 +17,7 @@ _MOST = 200  # names
 
 
 def words(*choices: str) -> Callable[[str], list[str]]:
-    """Return a completion function that offers those of the given words that begin with the input."""
+    """Return a completion function. It offers the `choices` that begin with the typed text."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in choices if word.startswith(incomplete)]

@@ -28,9 +28,9 @@ _SECRET = "SECRET_"
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The settings of a node that an operator gave.
+    """The settings that an operator gave to a node.
 
-    A setting that is None was not given. Then the setting in the app's code applies, or else the default. `of_ways` has
+    A setting that is None was not given. It is then taken from the app's code, or else from the defaults. `of_ways` has
     the settings of the extensions (`Way`), such as journeys or workflows.
     """
 
@@ -64,7 +64,7 @@ class Configuration:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return a dict of the settings of the node that were given."""
+        """Return the settings that were given, as keyword arguments for `Ostinato` or `Ostinato.configure`."""
         names = ("concurrency", "threads", "lease", "grace", "keep_runs", "keep_events")
         named = {name: getattr(self, name) for name in names}
         settings = {**named, "queues": self.queue, "egress": self._egress, **self.of_ways}
@@ -72,8 +72,8 @@ class Configuration:
 
     @property
     def _egress(self) -> EgressPolicy | None:
-        """Return an egress policy made of the given egress settings, or None if none was given. The policy replaces the
-        one in the app's code."""
+        """Return an egress policy of the given egress settings, or None if none was given. It replaces the policy in
+        the app's code."""
         parts = {
             "allow": self.egress_allow,
             "allow_private": self.egress_allow_private,
@@ -113,7 +113,7 @@ def _flag(name: str) -> str:
 
 
 def operator_settings() -> dict[str, Setting]:
-    """Return the settings of extensions (`Way`) that an operator can give, as a dict from name to setting."""
+    """Return the settings of extensions (`Way`) that an operator can give, by name."""
     return {name: setting for name, setting in ways_here().settings.items() if setting.read is not None}
 
 

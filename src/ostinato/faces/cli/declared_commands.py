@@ -130,7 +130,10 @@ async def import_crontab(
 
 
 async def _apply(place: Place, out: Output, text: str, file: str, dry_run: bool, **options: Any) -> Json:
-    """Apply a file, or only plan it with `dry_run`, and return the plan. If it is refused, print why and exit."""
+    """Apply a file of schedules, and return the plan. With `dry_run`, only plan.
+
+    If the file is refused, print why and exit.
+    """
     name_in_errors = _name_in_errors(file)
     try:
         if not dry_run and place.server is None and not store_exists(place.store):

@@ -79,7 +79,7 @@ def services() -> Any:
 
 
 def build(url: str, services: Any) -> Ostinato:
-    """Return the demo's app, with its jobs and its agent. One of the jobs sends mails to the services."""
+    """Return the demo's app, with its jobs and its agent. One job puts mails into the mailbox of `services`."""
     own_services = EgressPolicy(allow=("127.0.0.1/32",))
     app = Ostinato(url, grace="2s", keep_runs="1h", keep_events="1h", egress=own_services)
     dice = random.Random()
@@ -131,7 +131,7 @@ def build(url: str, services: Any) -> Ostinato:
 
     @app.job()
     async def learner(ctx: Any) -> str:
-        """As a user, talk with the buddy agent. As the teacher, decide the questions that the agent has asked."""
+        """Talk with the buddy agent as a user, and decide its open questions as the teacher."""
         teacher = app.within(app.namespace, "local").agents
         for question in await teacher.escalations("buddy"):
             with suppress(Conflict):  # another person has decided it meanwhile

@@ -42,7 +42,7 @@ async def doctor(
 
 
 async def _store(url: str) -> list[Json]:
-    """Check the store before it is opened, because opening migrates it. Return a list of check results."""
+    """Check the store without opening it, because opening would migrate it. Return the results of the checks."""
     from ostinato.store.version import read_version
 
     try:

@@ -9,7 +9,10 @@ from ostinato.errors import OstinatoError
 
 
 def read_text(file: str) -> str:
-    """Return the text of a file in UTF-8; `-` is standard input. Raises `OstinatoError` if it cannot be read."""
+    """Return the text of a UTF-8 file, or of standard input if `file` is `-`.
+
+    Raises `OstinatoError` if it cannot be read.
+    """
     try:
         content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
         return content.decode("utf-8-sig")

@@ -133,7 +133,7 @@ async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
 
 @command(functions)
 async def drain(session: Session) -> None:
-    """List the versions of code with which unfinished runs began."""
+    """List the code versions that unfinished runs began with."""
     codes = await session.client.functions.drain()
     if session.out.as_json:
         session.out.json({"items": codes})
@@ -222,7 +222,8 @@ def _page(run: Json) -> RenderableType:
 
 
 def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> RenderableType:
-    """Return a timeline of the newest `most` steps. A first line counts the earlier steps and tells how to see them."""
+    """Return a timeline of the newest `most` steps. If earlier steps are left out, a line before it counts them and
+    shows `hint`."""
     newest = recorded[-most:]
     left_out = len(recorded) - len(newest)
     notes = [f"{counted(left_out, 'earlier step')}; {hint}"] if left_out else []
@@ -235,8 +236,7 @@ def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> Rend
 
 
 def _drain_words(code: Json) -> Text:
-    """Return a sentence about a version of code: how many unfinished runs began with it, and which code can continue
-    them."""
+    """Return a sentence about a code version: how many unfinished runs began with it, and which code continues them."""
     by_status = ", ".join(f"{count} {word}" for word, count in sorted(code["by_status"].items()))
     words = Text.assemble(
         (code["name"], "bold"),

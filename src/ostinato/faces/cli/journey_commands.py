@@ -53,8 +53,10 @@ async def check(place: Place, out: Output, path: Paths) -> None:
 
 
 def _problem_lines(problems: list[Json]) -> Iterator[tuple[str, str]]:
-    """Yield (line, severity) for each problem. If a problem occurs at many places, yield a line for the first place,
-    and a line that counts the other places."""
+    """Yield a line and its severity for each problem.
+
+    A problem at many places has two lines: one for the first place, and one that counts the other places.
+    """
     groups: dict[tuple[str, str, str], list[Json]] = {}
     for problem in problems:
         groups.setdefault((problem["code"], problem["message"], problem["suggestion"]), []).append(problem)
@@ -167,7 +169,7 @@ async def cancel(
     reason: Annotated[str, typer.Option(help="Why; kept with the journey.")] = "",
     key: Key = None,
 ) -> None:
-    """Cancel a journey, and compensate it."""
+    """Cancel a journey, and run its compensations."""
     journey = await session.client.journeys.cancel(id, reason, key=key)
     session.out.draw(journey, lambda: _page(journey))
 
@@ -181,7 +183,7 @@ async def list_journeys(
     tag: Annotated[list[str] | None, typer.Option("--tag", help="With this tag; several times for several.")] = None,
     limit: Limit = 50,
 ) -> None:
-    """List instances, the newest first."""
+    """List instances of journeys, the newest first."""
     session.out.items(
         await session.client.journeys.list(
             name=name, phase=phase.upper() if phase else None, subject=subject, tags=tag or (), limit=limit

@@ -19,8 +19,7 @@ from ostinato.journeys.tasks.standard import standard_plugins
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The text of a definition in a file. `documents` is a dict from each reference in the definition to the text of
-    the document that it refers to."""
+    """The text of a definition in a file. `documents` has the texts that the definition refers to, by reference."""
 
     file: str
     text: str
@@ -34,13 +33,16 @@ def is_file(what: str) -> bool:
 def read_files(paths: Sequence[str]) -> list[Written]:
     """Read every definition in files and folders.
 
-    Invalid definitions are returned, too: the server refuses them, and lists all reasons.
+    Invalid definitions are returned, too, because the server lists all reasons when it refuses them.
     """
     return [_written(file) for path in paths for file in _files(Path(path))]
 
 
 def check_files(paths: Sequence[str]) -> list[Json]:
-    """Return for each file a dict with `file` and `problems`, a list of its errors and warnings."""
+    """Check every definition in files and folders. Return a dict for each file.
+
+    `file` is its name, and `problems` is a list of its errors and warnings.
+    """
     plugins = standard_plugins()
     try:
         return [

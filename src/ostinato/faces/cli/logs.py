@@ -24,7 +24,10 @@ _TALKATIVE = ("asyncio", "hpack", "httpcore", "httpx", "urllib3", "uvicorn")
 
 
 def configure_logs(form: str, level: str) -> None:
-    """Make every logger of this process write to standard error in the format `form`, from `level` on."""
+    """Make every logger of this process write to standard error, in the format `form` and from `level` on.
+
+    Libraries that log a lot write only warnings and errors.
+    """
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(colours=sys.stderr.isatty()))
     root = logging.getLogger()
@@ -95,7 +98,7 @@ def _timestamp(record: logging.LogRecord) -> str:
 
 
 def _traceback(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    """Return the record's traceback as text, or "". The text does not contain the values of variables."""
+    """Return the record's traceback as text, without values of variables. Return "" if it has none."""
     if record.exc_info and not record.exc_text:
         record.exc_text = formatter.formatException(record.exc_info)
     parts = [record.exc_text or "", formatter.formatStack(record.stack_info) if record.stack_info else ""]

@@ -56,8 +56,10 @@ _BEFORE = "jobs"  # the commands of ways are listed before this command
 
 
 def commands() -> dict[str, Command]:
-    """Return a dict from name to command. It includes the commands of extensions (`Way`): those that come with
-    Ostinato, and those that the environment names."""
+    """Return all commands by name, including those of extensions (`Way`).
+
+    Some extensions come with Ostinato, and the environment can name others.
+    """
     by_name: dict[str, Command] = {}
     for name, (place, help) in _COMMANDS.items():
         if name == _BEFORE:
@@ -96,7 +98,7 @@ def code_of(problem: OstinatoError) -> int:
 
 
 class Later(TyperCommand):
-    """A command that has only its name and help text. Its code is imported when it is called."""
+    """A command whose code is imported only when it is called. Until then it has only a name and a help text."""
 
     def __init__(self, name: str, place: str, help: str) -> None:
         super().__init__(name, help=help)
@@ -123,9 +125,9 @@ class Later(TyperCommand):
 
 
 def _only(group: typer.Typer, args: Sequence[str]) -> typer.Typer:
-    """Return the group with only the command, or the inner group, that `args` begin with.
+    """Return a copy of `group` with only one command or inner group: the one that the first of `args` names.
 
-    Return the whole group if `args` name nothing in it.
+    Return `group` itself if it has no command or group of that name.
     """
     commands = [one for one in group.registered_commands if one.name in args[:1]]
     groups = [copy(one) for one in group.registered_groups if one.name in args[:1]]
@@ -186,7 +188,7 @@ _UNKNOWN = re.compile(r"No such command '([^']*)'")
 
 
 def spelled(args: list[str]) -> list[str]:
-    """Return the arguments with aliases replaced by the names of the commands, and `-o json` by `--json`."""
+    """Return `args` with command names instead of aliases, and with `--json` instead of `-o json`."""
     if not args:
         return args
     first = ALIASES.get(("", args[0]), args[0])

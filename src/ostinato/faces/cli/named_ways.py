@@ -29,8 +29,8 @@ def ways_here() -> Ways:
 
 @cache
 def _more(names: str) -> tuple[Way, ...]:
-    """Return the extensions (`Way`) with the given names. Modules in the current folder can be imported, as for
-    `--app`."""
+    """Return the extensions (`Way`) that `names` lists, separated by commas. Their modules may be in the current
+    folder."""
     if names and (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     return tuple(named_ways(name.strip() for name in names.split(",") if name.strip()))

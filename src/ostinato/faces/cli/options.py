@@ -29,7 +29,8 @@ def _python_name(option: Option) -> str:
 
 
 def flag(name: str) -> Any:
-    """Return the typer option for an option of a run or a schedule. `name` is the option's name in `faces.options`."""
+    """Return the `typer.Option` for a setting of a run or a schedule. `name` is the setting's name in
+    `faces.options`."""
     option = _TABLE[name]
     names = [option.flag] if option.flag else []
     return typer.Option(*names, help=option.help, autocompletion=words(*option.choices) if option.choices else None)
@@ -62,7 +63,7 @@ class Flags:
     """The options of a command. An option that was not given is None."""
 
     def as_fields(self) -> Json:
-        """Return the options that were given, as a dict of fields of a request.
+        """Return the options that were given, as fields of a request.
 
         Raises `OstinatoError` if the value of an option must be JSON and is not.
         """
@@ -94,9 +95,9 @@ def _read(option: Option, value: Any) -> Any:
 
 
 def changed_options(options: ScheduleOptions, unset: list[str] | None) -> Json:
-    """Return a dict of the options that an update changes. Options to reset to their defaults have the value None.
+    """Return the options that an update changes, by name. An option in `unset` is None: it gets its default again.
 
-    Raises `OstinatoError` for an option that does not exist, or that is both set and reset.
+    Raises `OstinatoError` for an option that does not exist, or that is both set and unset.
     """
     changes = options.as_fields()
     names = {_python_name(option).replace("_", "-"): option.name for option in _TABLE.values()}

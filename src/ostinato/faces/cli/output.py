@@ -144,7 +144,7 @@ def status(word: str) -> Text:
 
 
 def moment(text: str | None, zone: Zone | None = None) -> str:
-    """Return the text of a time: in UTC with `Z`, or in a zone with its offset. Return "" for None.
+    """Return a time as text: in `zone` with its offset, or else in UTC with `Z`. Return "" for None.
 
     The text contains no space, so that it can be copied into another command.
     """

@@ -41,7 +41,10 @@ Field = Literal["spec", "zone"]
 
 @dataclass(frozen=True)
 class State:
-    """The typed texts, and which field has the cursor. `example` is the index of the next example."""
+    """The state of the page: the typed spec and zone, and the field with the cursor.
+
+    `example` is the index of the next example.
+    """
 
     spec: str
     zone: str

@@ -43,9 +43,9 @@ class ClockChange:
 
 
 def shown_times(spec: Spec, times: list[Micros]) -> list[Shown]:
-    """Return each time with its note.
+    """Return each time with a note on how daylight saving affected it.
 
-    Clock changes affect the parts of a spec that use wall-clock time; they do not affect intervals.
+    Clock changes do not affect intervals, so their times have no note.
     """
     on_the_wall = spec.wall_sources
     literal = replace(on_the_wall, dst="wall")

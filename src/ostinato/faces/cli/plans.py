@@ -1,4 +1,4 @@
-"""Print the plan of applying a file of schedules, or the mistakes in the file: as JSON, or as a table."""
+"""Print the plan for a file of schedules, or the mistakes in the file, as JSON or as text."""
 
 from __future__ import annotations
 
@@ -27,9 +27,10 @@ def show_plan(out: Output, plan: Json, more: Json | None = None) -> None:
 
 
 def refused(out: Output, problem: OstinatoError) -> NoReturn:
-    """Print why a file was refused, and exit. It has mistakes, or some of its schedules are declared elsewhere.
+    """Print why a file of schedules was refused, and exit.
 
-    Any other error is raised again.
+    The exit code is 2 if the file has mistakes, and 1 if some of its schedules are declared elsewhere. Any other
+    `problem` is raised again.
     """
     body = problem.__cause__.body if isinstance(problem.__cause__, Answered) else {}
     mistakes, plan = body.get("problems"), body.get("plan")

@@ -36,7 +36,7 @@ def run_reloading(app: str | None, grace: float) -> None:
 
 
 def folder_of(app: str) -> Path:
-    """Return the folder whose files are watched: the folder that contains the app's package or module."""
+    """Return the folder whose files are watched: that of the app's package, or the one that contains its module."""
     folder = Path.cwd()
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
@@ -83,7 +83,8 @@ class _Reloader:
         self._stopping = threading.Event()
 
     def run(self) -> int:
-        """Run child processes until a signal comes. Return the exit code of the last child."""
+        """Run child processes until a signal comes or a child ends with code 0. Return the exit code of the last
+        child."""
         for name in _SIGNALS:
             signal.signal(name, self._signalled)
         typer.echo(f"watching {self._folder} for changes of Python files")
@@ -103,7 +104,7 @@ class _Reloader:
             self._child.send_signal(number)
 
     def _until_change(self, seen: dict[Path, tuple[int, int]]) -> int | None:
-        """Wait for a change, stop the child and return None.
+        """Wait until a watched file changes. Then stop the child, and return None.
 
         Return the child's exit code instead if a signal comes, or if the child ends with code 0.
         """

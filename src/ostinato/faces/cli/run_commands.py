@@ -128,6 +128,6 @@ def page(run: Json) -> RenderableType:
 
 
 def error_text(error: Any) -> str:
-    """Return the traceback of an error as Python prints it, or the error as JSON."""
+    """Return the traceback of an error as Python prints it. Without a traceback, return the error as JSON."""
     trace = error.get("traceback") if isinstance(error, dict) else None
     return f"\n{str(trace).rstrip()}" if trace else short(error, 2000)

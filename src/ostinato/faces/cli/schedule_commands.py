@@ -107,7 +107,7 @@ async def update(
     unset: Unset = None,
     if_match: IfMatch = None,
 ) -> None:
-    """Change the given settings only. An update neither repeats nor loses a time."""
+    """Change the given settings of a schedule. No due time is lost or repeated."""
     action = read_action(job)
     changes = {**only_given(action=action), **changed_options(options, unset)}
     if spec is None and not tz and not changes:
@@ -231,7 +231,7 @@ async def delete(
     ] = "leave",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
-    """Delete a schedule. Its runs are stored for as long as other runs."""
+    """Delete a schedule. The records of its runs are kept as long as those of other runs."""
     calls = session.client.schedules
     await change(session, chosen, "deleted", lambda one: calls.delete(one, running=running), sure=yes)
 

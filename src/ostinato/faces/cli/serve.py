@@ -69,8 +69,7 @@ _RELOAD = Annotated[
 
 
 def takes_way_settings(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command: add an option for each setting that an extension (`Way`) defines and that an operator can
-    give."""
+    """Decorator: add an option to a command for each setting that `operator_settings` returns."""
     kind = inspect.Parameter.KEYWORD_ONLY
     declared = [
         parameter.replace(kind=kind)
@@ -197,7 +196,7 @@ def _reload(settings: Configuration) -> None:
 
 
 def make_app(settings: Configuration) -> Ostinato:
-    """Return the user's app, or an empty one, with the settings applied."""
+    """Return the app that the settings name, or else an empty app. The settings are applied to it."""
     if settings.app is None:
         return Ostinato(settings.store or "sqlite:///ostinato.db", ways=more_ways(), **settings.settings)
     app = load_app(settings.app)
@@ -385,7 +384,8 @@ def _say_stopping(app: Ostinato, settings: Configuration) -> None:
 
 @contextmanager
 def _errors_as_lines(settings: Configuration) -> Iterator[None]:
-    """Handle an error that prevents the start: if the log is JSON, log the error and exit, else raise the error."""
+    """Context manager: if the log is JSON, log an error that prevents the start, and exit. Otherwise raise the
+    error."""
     try:
         yield
     except OstinatoError as problem:

@@ -73,8 +73,7 @@ def read_place(
 async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client]:
     """Open a client for the place. With `create`, a missing store is created and an older one is migrated.
 
-    Raises `NotAStore` if the database has tables, but none of Ostinato's. Only a node and `migrate` add tables to
-    such a database.
+    Raises `NotAStore` if the database has tables, but none of Ostinato's, even with `create`.
     """
     if place.server is not None:
         verify: Any = True
@@ -243,10 +242,9 @@ Command = Callable[..., Awaitable[None]]
 
 @contextmanager
 def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
-    """Yield the place. If only a plan is made and the store does not exist yet, print a note, and yield an empty
-    temporary store instead.
+    """Yield `place`. If only a plan is made and the store does not exist yet, yield an empty temporary store instead.
 
-    `otherwise` is the part of the note that says what would create the store.
+    In that case a note is printed. `otherwise` is its part about what creates the store, such as "with --apply".
     """
     if not only_a_plan or place.server is not None or store_exists(place.store):
         yield place
@@ -264,10 +262,9 @@ def empty_store(place: Place) -> Iterator[Place]:
 
 
 def command(group: typer.Typer, name: str | None = None, *, creates: bool = False) -> Callable[[Command], Command]:
-    """Register an async function `(session, …)` as a command. The command also has the options that name the store or
-    the server.
+    """Decorator: register an async function `(session, …)` as a command of `group`.
 
-    With `creates`, the command may create a missing store.
+    The command also has the options that name the store or the server. With `creates`, it may create a missing store.
     """
 
     async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:
@@ -278,7 +275,7 @@ def command(group: typer.Typer, name: str | None = None, *, creates: bool = Fals
 
 
 def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
-    """Register an async function `(place, out, …)` as a command.
+    """Decorator: register an async function `(place, out, …)` as a command of `group`.
 
     The function itself connects to the place, or does not connect at all.
     """
@@ -290,10 +287,10 @@ def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Comm
 
 
 def _register(group: typer.Typer, name: str | None, function: Command, run: Any, *, skip: int) -> Command:
-    """Add a command to a group.
+    """Add `function` to `group` as a command.
 
-    Its options are the parameters of the function without the first `skip`, and the options that every command has. A
-    parameter that is a dataclass becomes one option for each field.
+    Its parameters after the first `skip` become options. A dataclass becomes one option for each of its fields. The
+    options that every command has are added.
     """
     parameters = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
     groups: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}

@@ -31,9 +31,10 @@ _FAILURES = 5  # the most failed steps whose errors are shown below the rows
 
 @dataclass(frozen=True, slots=True)
 class StepTimeline:
-    """Draws the steps of a run in the width of the terminal. `steps` and `function` (the run) are as in the API.
+    """Draws the steps of a run in the width of the terminal.
 
-    The bar of a step that has not ended extends to `now`.
+    `function` is the run and `steps` are its steps, both as the API returns them. The bar of a step that has not ended
+    extends to `now`.
     """
 
     function: Json
@@ -86,7 +87,7 @@ class StepTimeline:
         return " " * begin + sign * max(1, min(width, end) - begin)
 
     def _errors(self, width: int) -> Iterator[Text]:
-        """Yield a line with the error of each of the newest `_FAILURES` failed steps."""
+        """Yield the errors of the newest `_FAILURES` failed steps, one line for each."""
         failed = [step for step in self.steps if step["status"] == "failed" and step["error"]]
         for step in failed[-_FAILURES:]:
             words = " ".join(error_words(step["error"]).split())
@@ -145,7 +146,7 @@ def length(seconds: float) -> str:
 
 
 def span(function: Json, steps: Sequence[Json]) -> str:
-    """Return the time from the first step to the end of the run, as text. Return "" if there are no steps."""
+    """Return "from … to …": the start of the first step, and the end of the run or "now". Return "" without steps."""
     if not steps:
         return ""
     first = moment(min(step["begun"] for step in steps))

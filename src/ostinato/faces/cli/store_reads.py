@@ -1,6 +1,6 @@
 """Answer `GET` requests of the API from a store, without loading the API.
 
-Most commands only read, so they start faster. Each answer equals the API's answer to `GET` of the same path, and is
+Commands that only read start faster this way. Each answer equals the API's answer to `GET` of the same path, and is
 built from the same calls; `test_store_reads.py` compares the two. For any other path, the API's own functions are
 called in this process.
 """
@@ -37,8 +37,7 @@ _LIMIT = 100
 
 
 class NeedsApi(Exception):
-    """Raised if only the API's own functions can answer, because the read guard of a journey decides what is
-    visible."""
+    """Raised if the API's own functions must answer, because a journey's read guard may hide a part of the answer."""
 
 
 class StoreReader(AppQueries):
@@ -176,10 +175,10 @@ async def _check_no_journeys(reader: StoreReader) -> None:
 
 
 async def _check_jobs(reader: StoreReader, runs: list[RunInfo]) -> list[RunInfo]:
-    """Return the runs. Raises `NeedsApi` if the read guard of a journey may hide one of them.
+    """Return `runs` unchanged. Raises `NeedsApi` if the read guard of a journey may hide one of them.
 
-    A guard may hide a run that is not a job. If the store has any journey, a guard may also hide a delivery of an
-    event about a run.
+    A guard may hide a run that is not a job. It may also hide a delivery of an event about a run, if the store has any
+    journey.
     """
     if any(run.kind != "job" for run in runs):
         raise NeedsApi
@@ -272,7 +271,7 @@ def as_json(value: Any) -> Any:
 
 
 def _with_times(value: Any, *names: str) -> Json:
-    """Return a value as JSON. The named fields, in microseconds, are written as times; 0 becomes null."""
+    """Return a value as JSON. The fields `names` are in microseconds; they are written as times, and 0 as null."""
     times = {name: getattr(value, name) for name in names}
     return {**as_json(value), **{name: as_json(to_datetime(at)) if at else None for name, at in times.items()}}
 

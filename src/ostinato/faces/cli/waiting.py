@@ -33,7 +33,7 @@ async def wait_for_run(session: Session, id: str) -> Json:
 
 
 async def say_without_nodes(session: Session) -> bool:
-    """Print a warning and return True if no node is running, because nothing will happen then. Else return False."""
+    """Return whether no node is running. If none is, print a warning, because nothing will happen."""
     if any(node["alive"] for node in await session.client.nodes()):
         return False
     typer.echo("no node is at work there: it waits until one is started, with `ostinato worker --app …`", err=True)
@@ -53,8 +53,7 @@ async def wait_for_backfills(session: Session, wanted: Sequence[tuple[str, str]]
 
 
 async def count_outcomes(session: Session, backfills: Sequence[tuple[str, Json]]) -> str:
-    """Return a text with two numbers: the times of the backfills that were processed, and those of them that were
-    skipped.
+    """Return a text that counts the processed and the skipped times of `backfills`.
 
     If a schedule has `_COUNTED` or more records in the period, skipped times are not counted.
     """

@@ -56,8 +56,8 @@ async def create_namespace(who: Admin, body: NewNamespace, key: Key = None) -> N
 async def delete_namespace(
     request: Request, who: Admin, name: Annotated[str, Path(max_length=63)], key: Key = None
 ) -> None:
-    """Delete a namespace, with its tokens and journey definitions. A namespace that has runs, schedules, webhooks or
-    workflows is a conflict (409)."""
+    """Delete a namespace, with its tokens and journey definitions. A namespace that still has runs, schedules, webhooks
+    or workflows cannot be deleted (409)."""
     _require_unbound(who)
     await who.app.delete_namespace(name, request_id=key)
     door: Door = request.app.state.door
@@ -76,8 +76,8 @@ async def list_tokens(who: Admin, after: After = None, limit: Limit = 100) -> To
 async def create_token(
     who: Admin, body: Annotated[NewToken, Body(default_factory=NewToken)], key: Key = None
 ) -> TokenMade:
-    """Create a token; only this answer shows it. A repeated call with the same key is a conflict: it creates no second
-    token, and the first cannot be shown again."""
+    """Create a token. Only this answer shows it. A repeated call with the same key is a conflict (409), because the
+    token cannot be shown again."""
     token, info = await who.app.create_token(
         body.role, namespace=_bound(who) or body.namespace, label=body.label, expires_in=body.expires_in, request_id=key
     )

@@ -55,8 +55,8 @@ def _calls(who: Who, agent: str) -> Campaigns:
 
 @router.post("/agents/{agent}/campaigns", status_code=201, **WRITE)
 async def send_campaign(who: Operator, agent: AgentName, body: SendCampaign, key: Key = None) -> CampaignSent:
-    """Send to a segment now. The campaign is stored before the call is answered, and will be sent. More than
-    `max_recipients` users are a conflict (409), unless `confirmed` is true."""
+    """Send a campaign to a segment now. The call is answered when the campaign is stored; it is sent afterwards. A
+    segment of more than `max_recipients` users is a conflict (409), unless `confirmed` is true."""
     asked = body.arguments()
 
     async def send() -> CampaignHandle:
@@ -68,7 +68,8 @@ async def send_campaign(who: Operator, agent: AgentName, body: SendCampaign, key
 
 @router.post("/agents/{agent}/campaigns:test", status_code=201, **WRITE)
 async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, key: Key = None) -> CampaignSent:
-    """Send to named users now, without quiet hours, caps and holdout. People who have opted out get nothing."""
+    """Send a campaign to named users now. Quiet hours, caps and holdout do not apply. People who have opted out get
+    nothing."""
     asked = body.model_dump()
 
     async def send() -> CampaignHandle:
@@ -106,7 +107,7 @@ async def list_campaigns(
     before: Before = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List campaigns of an agent, the newest first. Those that are not over have no counts, reasons and variants."""
+    """List campaigns of an agent, the newest first. Only campaigns that are over have counts, reasons and variants."""
     await who.app.agents.get(agent)
 
     async def fetch(before: str | None, limit: int) -> Sequence[CampaignInfo]:

@@ -84,8 +84,8 @@ async def list_agent_schedules(
 async def create_agent_schedule(
     who: Operator, agent: AgentName, body: NewAgentSchedule, response: Response, key: Key = None
 ) -> AgentScheduleCreated:
-    """Create a schedule that begins turns of an agent, for a user or a segment. The same `id` with the same definition
-    is created once; the same `id` with another definition is a conflict (409)."""
+    """Create a schedule that begins turns of an agent, for a user or a segment. Repeating the call with the same `id`
+    changes nothing. Another definition with the same `id` is a conflict (409)."""
     asked = body.arguments()
 
     async def create() -> AgentScheduleCreated:
@@ -117,8 +117,8 @@ async def update_agent_schedule(
     key: Key = None,
     match: Match = None,
 ) -> AgentScheduleShown:
-    """Change the given fields. An update neither repeats nor loses a time. An update of a schedule that the code
-    declares is a conflict (409)."""
+    """Change the given fields of a schedule. No due time is lost or repeated. A schedule that the code declares cannot
+    be updated (409)."""
     patch, version = body.patch(), token_of(match)
     what = f"update agent schedule {digest(agent, id, version, patch)}"
 
@@ -152,7 +152,7 @@ async def pause_agent_schedule(
     response: Response,
     key: Key = None,
 ) -> AgentScheduleShown:
-    """Pause a schedule: times within the pause do not run."""
+    """Pause a schedule: no scheduled run starts until it is resumed."""
     return await _set_state(who, response, key, agent, id, "pause", body.note)
 
 
@@ -165,7 +165,7 @@ async def resume_agent_schedule(
     response: Response,
     key: Key = None,
 ) -> AgentScheduleShown:
-    """Resume a schedule. Times within the pause run only if the schedule's `on_missed` policy is `catch_up`."""
+    """Resume a schedule. Due times within the pause run only if the schedule's `on_missed` policy is `catch_up`."""
     return await _set_state(who, response, key, agent, id, "resume", body.note)
 
 
@@ -191,7 +191,7 @@ async def trigger_agent_schedule(
 async def list_agent_schedule_runs(
     who: Reader, agent: AgentName, id: ScheduleId, before: Before = None, limit: Limit = 100
 ) -> Answer:
-    """List a schedule's times and their outcomes, the newest first."""
+    """List a schedule's due times and their outcomes, the newest first."""
 
     async def fetch(before: str | None, limit: int) -> Sequence[ScheduleRunRecord]:
         return await _calls(who, agent).runs(id, before=before, limit=limit)
@@ -208,7 +208,7 @@ async def _set_state(
     verb: Literal["cancel", "pause", "resume"],
     reason: str,
 ) -> AgentScheduleShown:
-    """Cancel, pause or resume a schedule, only once for each key, and return the schedule after the change."""
+    """Cancel, pause or resume a schedule, once for each idempotency key, and return the changed schedule."""
     change = getattr(_calls(who, agent), verb)
     what = f"{verb} agent schedule {digest(agent, id, reason)}"
     return await _changed(who, response, key, what, lambda: change(id, reason, request_id=change_id(verb, key)))
@@ -217,7 +217,7 @@ async def _set_state(
 async def _changed(
     who: Who, response: Response, key: str | None, what: str, change: Callable[[], Awaitable[ScheduleRecord]]
 ) -> AgentScheduleShown:
-    """Make a change, only once for each key, and return the schedule after the change."""
+    """Change a schedule, once for each idempotency key, and return the changed schedule."""
 
     async def work() -> AgentScheduleShown:
         return AgentScheduleShown.model_validate(await change())

@@ -39,8 +39,8 @@ async def mint_token_of_session(
     body: Annotated[MintToken, Body(default_factory=MintToken)],
     key: Key = None,
 ) -> SessionTokenMade:
-    """Mint a token with which the agent's tools act for the user of a session, for at most an hour; only this answer
-    shows it. A repeated call with the same key is a conflict."""
+    """Create a token with which the agent's tools act for the user of a session. It is valid for an hour at most, and
+    only this answer shows it. A repeated call with the same key is a conflict (409)."""
     await find_session(who, agent, session)
     token, info = await create_session_token(
         who.app, session, turn_id=body.turn_id, expires_in=body.expires_in, request_id=key

@@ -122,8 +122,8 @@ async def put_user(who: Operator, agent: AgentName, user: User, body: PutUser, k
 
 @router.delete("/agents/{agent}/users/{user}", status_code=204, **WRITE)
 async def delete_user(who: Operator, agent: AgentName, user: User, key: Key = None) -> None:
-    """Delete a user with all of their messages, turns and conversations. It is a conflict while a conversation is
-    open."""
+    """Delete a user with all of their messages, turns and conversations. While a conversation is open, the call is a
+    conflict (409)."""
     await who.app.agents.delete_user(agent, user, request_id=key)
 
 
@@ -245,8 +245,8 @@ async def receive_message(who: Operator, agent: AgentName, body: ReceiveMessage,
 
 @router.post("/agents/{agent}/inbound", status_code=202, **_SIGNED)
 async def receive_signed(request: Request, agent: AgentName) -> TurnAccepted:
-    """Receive a message that is signed with a secret of the agent's webhook transport, by the Standard Webhooks
-    convention. The call needs no token. The message goes to the namespace of the server."""
+    """Receive a message that is signed as in Standard Webhooks, with a secret of the agent's webhook transport. The
+    call needs no token. The message goes to the namespace of the server."""
     state = request.app.state
     if state.inside:
         raise OstinatoError("signed messages come in over HTTP, to a server; `ostinato agents receive` needs none")
@@ -328,8 +328,8 @@ async def hand_back(
 async def say_as_person(
     who: Operator, agent: AgentName, user: User, body: SayAsPerson, key: Key = None
 ) -> TurnAccepted:
-    """Say something as a person: to the user during a takeover, or to the flow during a proxy (`ctx.proxy`). The same
-    `id` with the same text is said once; the same `id` with another text is a conflict (409)."""
+    """Say something as a person: to the user during a takeover, or to the flow during a proxy (`ctx.proxy`). Repeating
+    the call with the same `id` changes nothing. Another text with the same `id` is a conflict (409)."""
 
     async def say() -> TurnAccepted:
         handle = await who.app.agents.say_as_person(agent, user, body.text, id=body.id)
@@ -344,7 +344,7 @@ def _id(shown: dict[str, Any]) -> str:
 
 
 async def _named(who: Who, infos: Sequence[V]) -> Sequence[dict[str, Any]]:
-    """Return each value as a dict, with the external id of its user as `user`."""
+    """Return `infos` as dicts. Each dict has the external id of its user as `user`."""
     users = await who.app.agents.external_ids([info.user_id for info in infos])
     return [{**asdict(info), "user": users.get(info.user_id)} for info in infos]
 

@@ -33,7 +33,7 @@ _KNOWN = 1000  # paths whose API is cached
 
 
 def install(app: FastAPI) -> None:
-    """Route a POST to an unknown path to the API whose definition names that path.
+    """Install a default route: a POST to an unknown path calls the API whose definition names that path.
 
     The request becomes a call of `/apis/…`, so that permissions are checked in one place.
     """
@@ -62,7 +62,7 @@ async def call_api(
     body: Annotated[Any, Body(description="The input: an object.")] = None,
     version: Version = None,
 ) -> Answer:
-    """Call an API. The answer is its output or its error, with the status that the rules of the definition choose."""
+    """Call an API of the journey language. The answer is its output or its error. Its definition chooses the status."""
     journeys = who.app.journeys
     name = await _named(request.app, who, name)
     seen = inbound(request, journeys.settings)
@@ -73,10 +73,10 @@ async def call_api(
 
 
 async def _named(app: FastAPI, who: Who, name: str) -> str:
-    """Return the name of an API. `name` is this name itself, or the path in the API's definition.
+    """Return the name of an API. `name` is the name itself, or the path in the API's definition.
 
-    Raises `NotFound` for an unknown path that begins with `/`. Any other unknown `name` is returned unchanged; the call
-    itself then raises `NotFound`.
+    An unknown name is returned unchanged, so that the call of the API raises `NotFound`. An unknown path that begins
+    with `/` raises `NotFound` here.
     """
     if name.startswith("/"):
         return await _at(app, who, name)

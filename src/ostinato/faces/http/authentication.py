@@ -45,16 +45,17 @@ def is_ours(credentials: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The least role that a call needs. `shared` means that the Authorization header may contain other credentials."""
+    """The lowest role that may make a call. With `shared`, the Authorization header may contain credentials for a
+    journey."""
 
     role: Role
     shared: bool = False
 
 
 async def authorize(request: Request, needs: Needs) -> Who:
-    """Return the caller, if it has the role that a call needs. Raises `Refused` if it has not.
+    """Check that the caller has the role that a call needs, and return the caller.
 
-    Raises `NotFound` for a namespace that the caller may not see.
+    Raises `Refused` if it does not, and `NotFound` for a namespace that the caller may not see.
     """
     door: Door = request.app.state.door
     token = _token_for_us(request) if needs.shared else bearer_token(request.headers.get("authorization"))
@@ -62,13 +63,13 @@ async def authorize(request: Request, needs: Needs) -> Who:
 
 
 async def authenticate(request: HTTPConnection) -> None:
-    """Raise `Refused` if the caller has no valid token. It is called before the body is read."""
+    """Raise `Refused` if the caller needs a valid token and has none. This is called before the body is read."""
     door: Door = request.app.state.door
     await door.identify(_token_for_us(request), _client(request))
 
 
 def _token_for_us(request: HTTPConnection) -> str | None:
-    """Return the token for this server in the headers, or None."""
+    """Return the Ostinato token in the headers of a request, or None."""
     token = bearer_token(request.headers.get("authorization"))
     return request.headers.get(OWN_HEADER) or (token if token is not None and is_ours(token) else None)
 
@@ -88,9 +89,9 @@ def _namespace(request: Request) -> str | None:
 
 
 def declared(role: Role, *, any_query: bool = False) -> dict[str, Any]:
-    """Return the options of a route that needs a role. They appear in the OpenAPI description.
+    """Return the options of a route that describe in OpenAPI which role it needs.
 
-    `any_query` allows unknown query parameters, because a journey also reads the query.
+    With `any_query`, the route accepts unknown query parameters, because a journey may read them.
     """
     extra: dict[str, Any] = {"x-role": role.value, "security": [{"HTTPBearer": []}], "parameters": [_NAMESPACE]}
     return {"openapi_extra": {**extra, ANY_QUERY: True} if any_query else extra}

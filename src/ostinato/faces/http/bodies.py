@@ -39,7 +39,7 @@ def most_of(path: str) -> int:
 
 
 def is_signed(path: str) -> bool:
-    """Return whether the call at a path within the API needs no token, because its body is signed."""
+    """Return whether a call has a signed body, and so needs no token. `path` is the path within the API."""
     return _SIGNED.fullmatch(path) is not None
 
 
@@ -52,7 +52,7 @@ class _Odd(ValueError):
 
 
 def read_body(data: bytes) -> Any:
-    """Return the value of a body. Raises `NotJson` if the body is refused."""
+    """Parse the JSON body of a request strictly. Raises `NotJson` if the body is refused."""
     try:
         text = data.decode()
     except UnicodeDecodeError as wrong:
@@ -77,7 +77,7 @@ def _at(text: str, position: int, why: str) -> NotJson:
 
 
 def _find_error(text: str) -> NotJson | None:
-    """Find the first value that is refused, in a text that is otherwise valid JSON. Return its error, or None."""
+    """Return the error for the first value that is refused, or None. Apart from such values, `text` is valid JSON."""
     depth = 0
     for token in _TOKENS.finditer(text):
         word = token[0]
@@ -96,7 +96,7 @@ def _find_error(text: str) -> NotJson | None:
 
 
 def _half(word: str) -> int | None:
-    """Return the position of half a surrogate pair in a JSON string, or None if there is none."""
+    """Return the position of the first unpaired surrogate in a JSON string, or None if there is none."""
     high: int | None = None
     for escape in _ESCAPES.finditer(word):
         code = int(escape[1] or "0", 16)

@@ -1,4 +1,4 @@
-"""A streaming response. The number of such responses that are open is limited for each namespace."""
+"""A streaming response. Each namespace can have only a limited number of them open."""
 
 from __future__ import annotations
 

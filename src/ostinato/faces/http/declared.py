@@ -104,8 +104,7 @@ def read_file(
     most: int | None,
     kinds: ActionKinds,
 ) -> ScheduleFile:
-    """Parse a file of schedules. `text` is its text. If `text` is None, `schedules` has its content as a dict. Runs in
-    a worker process.
+    """Parse a file of schedules, given as `text` or as the dict `schedules`. Runs in a worker process.
 
     Raises `FileError` if there are mistakes, and `OstinatoError` if there are more than `most` schedules.
     """

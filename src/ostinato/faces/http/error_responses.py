@@ -42,7 +42,7 @@ def problem(status: int, title: str, detail: str, headers: dict[str, str] | None
 
 
 def of_error(error: OstinatoError, app: FastAPI) -> JSONResponse:
-    """Return the response of this application for an error."""
+    """Return the HTTP response for an error."""
     return _response(fault_of(error, app.state.door.app.ways, inside=app.state.inside))
 
 

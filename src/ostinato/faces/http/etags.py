@@ -20,7 +20,7 @@ Match = Annotated[
 
 
 def token_of(match: str | None) -> int | None:
-    """Return the conflict token in an If-Match header, or None without a header or for `*`.
+    """Return the conflict token in an If-Match header. Return None if there is no header, or if it is `*`.
 
     Raises `Refused` with status 412 if the header is not an ETag.
     """

@@ -127,7 +127,8 @@ class _Reader:
     _limit: int = _PAGE
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the text of the next events that the caller may see, and whether more events may be ready to read."""
+        """Return the next events that the caller may see, as text. Also return whether more events may be ready to
+        read."""
         events = await self.who.app.events(after=self.after, subject=self.subject, limit=self._limit)
         wanted = [event for event in events if fnmatchcase(event.name, self.pattern)]
         visible = {event.seq for event in await visible_events(self.who, self.seen, wanted)}
@@ -155,7 +156,7 @@ async def _stream(
     closing: asyncio.Event,
     turn: asyncio.Lock,
 ) -> AsyncGenerator[bytes, None]:
-    """Yield events until the server closes.
+    """Yield events until the server closes or the caller's token becomes invalid.
 
     An event wakes all streams of a namespace. They read one after the other, so that only one page at a time is in
     memory.

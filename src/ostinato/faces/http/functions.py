@@ -89,7 +89,7 @@ async def list_declared_functions(who: Reader, after: AfterNumber = None, limit:
 
 @router.get("/functions/drain", **READ)
 async def drain_functions(who: Reader, after: AfterNumber = None, limit: Limit = 100) -> DrainList:
-    """List the versions of code with which unfinished runs began. Keep them deployed until these runs have ended."""
+    """List the code versions that unfinished runs began with. A pinned run needs its version until it has ended."""
     codes, more = page(enumerate(await who.app.functions.drain(), 1), lambda numbered: numbered[0], after, limit)
     return DrainList(items=[DrainShown.model_validate(code) for _, code in codes], next=more)
 

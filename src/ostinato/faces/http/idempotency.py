@@ -30,7 +30,7 @@ Key = Annotated[
 async def answer_once(
     app: Ostinato, key: str | None, what: str, shape: type[Answer], work: Callable[[], Awaitable[Answer]]
 ) -> Answer:
-    """Do the work and store its answer under the key, or return the stored answer.
+    """Do `work` once for each `key`, and return its answer. A repeated call returns the stored answer.
 
     If the process crashes before the answer is stored, a retry does the work again. So each part of the work must be
     idempotent.
@@ -47,9 +47,9 @@ async def answer_once(
 
 
 def change_id(verb: str, key: str | None) -> str | None:
-    """Return the request id of the change that `answer_once` makes under a key, or None without a key.
+    """Return the request id for a change that is made within `answer_once`, or None if `key` is None.
 
-    The change stores this id in its own transaction. So the change is made only once, even if the process ends before
+    The change stores this id in its own transaction. So it is made only once, even if the process ends before
     `answer_once` stores the answer.
     """
     return None if key is None else digest(verb, key)

@@ -52,7 +52,7 @@ class Failed(Exception):
 
 
 class _Headers(dict[str, str]):
-    """A dict from lower-case names to header values, with the part of Starlette's interface that the calls use."""
+    """Headers by lower-case name, with the part of Starlette's interface that the calls use."""
 
     def getlist(self, name: str) -> list[str]:
         return [self[name]] if name in self else []
@@ -192,8 +192,8 @@ def _read(parameter: _Parameter, values: list[Any], errors: list[Any]) -> Any:
 
 
 def _find(method: str, path: str, ways: Ways) -> tuple[_Bound, dict[str, str]] | None:
-    """Return the call at a path, and a dict from each path parameter to its value. Return None if there is no such
-    call."""
+    """Return the call for a method and a path, and the values of the path parameters by name. Return None if there is
+    no such call."""
     parts = path.strip("/").split("/")
     word = parts[0].partition(":")[0].partition(".")[0]
     places = [f"ostinato.faces.http.{module}:router" for module in _MODULES.get(word, ())]

@@ -32,8 +32,8 @@ Version = Annotated[str, Path(min_length=1, max_length=100, pattern=NO_NUL)]
 
 @router.post("/journey-definitions", status_code=201, **WRITE)
 async def deploy_definition(who: Operator, body: NewDefinition, key: Key = None) -> DefinitionMade:
-    """Deploy a version of a definition; new journeys use the latest version. A version never changes: deploying the
-    same content again does nothing, other content under the same version is a conflict."""
+    """Deploy a version of a definition. New journeys use the latest version. Deploying the same content again changes
+    nothing. Other content under the same version is a conflict (409)."""
     journeys = who.app.journeys
 
     async def deploy() -> DefinitionMade:
@@ -71,7 +71,7 @@ async def list_versions(who: Reader, name: Name, after: After = None, limit: Lim
 
 @router.get("/journey-definitions/{name}/{version}", **READ)
 async def read_definition(who: Reader, name: Name, version: Version) -> DefinitionShown:
-    """Read a version with its text; `latest` is the one that new journeys use."""
+    """Read a version of a definition, with its text. The version `latest` is the one that new journeys use."""
     return DefinitionShown.model_validate(await who.app.journeys.definition(name, _version(version)))
 
 

@@ -157,9 +157,9 @@ def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[
 
 
 def _as_guarded(definition: Definition, status: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of the answer to a step or a cancel.
+    """Return the schema of the answer to a submitted step or a cancellation.
 
-    The answer is the status, or only id and name if the read guard refuses the caller.
+    The answer is the status. If the read guard refuses the caller, it is only the id and the name.
     """
     if definition.spec.access.read is None:
         return status
@@ -182,7 +182,7 @@ def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any])
 
 
 def _relocate(value: Any, name: str) -> Any:
-    """Return a schema with its references to itself adapted to its new place, `#/components/schemas/` and the name."""
+    """Return a schema for the place `#/components/schemas/{name}`: its references to itself point to that place."""
     if isinstance(value, Mapping):
         return {
             key: f"#/components/schemas/{name}{part[1:]}"

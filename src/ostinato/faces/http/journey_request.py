@@ -37,7 +37,7 @@ def inbound(request: Request, settings: JourneySettings) -> Inbound:
 
 
 def give_cookies(answer: Answer, seen: Inbound) -> Answer:
-    """Return the answer, with the cookies added that the journey's calls have set."""
+    """Add the cookies that the journey's calls have set to `answer`, and return it."""
     answer.cookies += seen.set_cookies.values()
     return answer
 

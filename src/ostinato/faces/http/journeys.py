@@ -64,7 +64,7 @@ STARTED: dict[int | str, dict[str, Any]] = {
 
 
 class StoredAnswer(BaseModel):
-    """The answer to a call, stored for a repetition with the same key."""
+    """A stored answer to a call. A repeated call with the same key gets it again."""
 
     status: int
     body: dict[str, Any]
@@ -145,8 +145,8 @@ async def list_journeys(
     before: BeforeRun = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List instances that match all filters, the newest first; `attribute` is `name=value`. Instances that the caller
-    may not read are left out."""
+    """List instances of journeys that match all filters, the newest first. An `attribute` has the form `name=value`.
+    Instances that the caller may not read are left out."""
     wanted = {"subjectId": subjectId, "tenantId": tenantId}
     for label in attribute or []:
         label_name, equals, value = label.partition("=")
@@ -195,7 +195,7 @@ async def draw_journey(request: Request, who: JourneyReader, id: Id) -> Answer:
 
 
 async def _entered_states(who: Who, instance: Instance) -> list[dict[str, Any]]:
-    """Return the data of the stored events about the states that an instance has entered."""
+    """Return the data of the stored `journey:state_entered` events of an instance."""
     states: list[dict[str, Any]] = []
     after = 0
     while len(states) < 5000:
@@ -245,10 +245,10 @@ async def submit_step(
 async def _answer_as_guarded(
     request: Request, who: Who, id: str, form: dict[str, Any], more: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the answer to a step or a cancel.
+    """Return the answer to a submitted step or a cancellation.
 
-    If the read guard refuses the caller, the answer has only the journey's id and name, and the fields that the step
-    shows to its caller.
+    If the read guard refuses the caller, only the journey's id and name are returned. Fields that the step shows to its
+    caller are added.
     """
     if not await who.app.journeys.hidden([id], inbound(request, who.app.journeys.settings)):
         return form

@@ -20,7 +20,7 @@ from ostinato.schedules.declared.files import find_mistakes
 
 @asynccontextmanager
 async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> AsyncIterator[None]:
-    """Context manager: if the block raises an error about a schedule's definition, raise a `BodyError` instead.
+    """Context manager: turn an error about the definition of a schedule into a `BodyError`.
 
     The `BodyError` names the places of the mistakes in `body`. If no place is known, the original error is raised.
     """
@@ -39,9 +39,11 @@ async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> As
 
 @contextmanager
 def naming_definition_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
-    """Context manager: if the block raises an error about the definition of an agent's schedule or campaign, raise a
-    `BodyError` instead. The `BodyError` names the places of the mistakes in `body`, the body of the request. `options`
-    is the path of a campaign's options in the body."""
+    """Context manager: turn an error about the definition of an agent's schedule or campaign into a `BodyError`.
+
+    The `BodyError` names the places of the mistakes in `body`, the body of the request. `options` is the path of a
+    campaign's options in `body`.
+    """
     try:
         with naming_input_places(body, options):
             yield
@@ -52,9 +54,11 @@ def naming_definition_places(body: Mapping[str, Any], options: Sequence[str] = (
 
 @contextmanager
 def naming_input_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
-    """Context manager: if the block raises an `InputError`, raise a `BodyError` instead. The `BodyError` names the
-    places of the mistakes in `body`, the body of the request. `options` is the path of a campaign's options in the
-    body."""
+    """Context manager: turn an `InputError` into a `BodyError`.
+
+    The `BodyError` names the places of the mistakes in `body`, the body of the request. `options` is the path of a
+    campaign's options in `body`.
+    """
     try:
         yield
     except InputError as problem:

@@ -115,7 +115,8 @@ _last_said = -float("inf")
 
 
 def _store_trouble(error: StoreError) -> str:
-    """Return the text about a store error for callers. Log the error itself, at most once in `_SAY_AGAIN` seconds."""
+    """Return the text that callers get for a store error. Log the error itself, at most once in `_SAY_AGAIN`
+    seconds."""
     global _last_said
     now = time.monotonic()
     if now - _last_said > _SAY_AGAIN:

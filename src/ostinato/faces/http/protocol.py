@@ -38,13 +38,13 @@ class _Refused(Exception):
 
 
 def _is_elsewhere(target: bytes, host: bytes) -> bool:
-    """Return whether a request target with a server name (`GET http://server/path`) differs from the Host header."""
+    """Return whether a request target such as `http://server/path` names another server than the Host header."""
     authority = target.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
     return bool(authority) and authority.lower() != host.strip().lower()
 
 
 def most_connections() -> int:
-    """Return how many connections may be open: half of the process's limit of open files, from 16 to 1,000."""
+    """Return how many connections may be open: half of the limit of open files, but at least 16 and at most 1,000."""
     try:
         import resource
 

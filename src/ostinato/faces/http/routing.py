@@ -44,7 +44,7 @@ def Body(**options: Any) -> Place:
 
 @dataclass(slots=True)
 class Answer:
-    """An answer whose body the call has already written. `cookies` are `Set-Cookie` lines."""
+    """An answer with an encoded body. `cookies` are the values of its `Set-Cookie` headers."""
 
     body: bytes
     status: int = 200
@@ -83,8 +83,7 @@ class Router:
     def include(self, *routers: Router) -> None:
         """Add the calls of other routers after those of this one.
 
-        An extension (`Way`) can have only one router for each first segment of its paths. So this router includes the
-        other routers with the same first segment.
+        This is for an extension (`Way`) with several routers. It can name only one for each first segment of its paths.
         """
         for router in routers:
             self.calls += router.calls

@@ -98,7 +98,7 @@ async def cancel_run(
     body: Annotated[Stop, Body(default_factory=Stop)],
     key: Key = None,
 ) -> Stopped:
-    """Request a run to stop. Repeating the call changes nothing."""
+    """Ask a run to stop. Repeating the call changes nothing."""
     await visible_run(request, who, id)
     return Stopped(status=await who.app.cancel(id, body.reason, request_id=key))
 

@@ -103,8 +103,8 @@ def api(
 ) -> FastAPI:
     """Return the ASGI application for an open app.
 
-    `entry` is a `Door` that is shared with another interface. `inside` means that only this process calls the
-    application. The caller is then the user of the store, and may see errors of the store.
+    `entry` is a `Door` that is shared with another interface. With `inside`, only this process calls the application,
+    and callers see the texts of store errors.
     """
     where = listening or Listening()
     application = FastAPI(
@@ -142,7 +142,7 @@ def routers_of(ways: Ways) -> tuple[Router, ...]:
 def _routes(routers: tuple[Router, ...]) -> list[BaseRoute]:
     """Return the routes of the routers.
 
-    They are built once for each process. Everything that differs between two applications is in their `state`.
+    They are cached, because everything that differs between two applications is in their `state`.
     """
     routes, strict = APIRouter(), [Depends(refuse_unknown_parameters)]
     for router in routers:
@@ -161,8 +161,7 @@ def _described(describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def build_routes(application: FastAPI) -> None:
     """Build the parameters of every route now. This takes half a second of CPU time.
 
-    FastAPI would build them at the first request, when a router matches a path. So this matches a path that does not
-    exist.
+    FastAPI builds them when it first matches a path. So this matches a path that does not exist.
     """
     scope = {"type": "http", "method": "GET", "path": "//", "root_path": "", "headers": []}
     for route in application.routes:

@@ -1,6 +1,7 @@
-"""Write notes for answers: a change was made, but it names a job that no node knows, which may be a mistake.
+"""Notes for answers to changes. A note says that no node knows the job of the change, which may be a mistake.
 
-Call these functions before the change. After the change, an error in a note would hide that the change was made.
+Make the note before the change. If making it failed after the change, the caller would not learn that the change was
+made.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ async def note_action(app: Ostinato, action: str | dict[str, Any] | None) -> str
 
 
 async def note_schedule(app: Ostinato, name: str) -> str | None:
-    """Return the note for a schedule's job. Return None if a node knows the job, or if there is no schedule or job."""
+    """Return the note for the job that a schedule starts.
+
+    Return None if a node knows the job, if the schedule starts no job, or if there is no such schedule.
+    """
     try:
         info = await app.schedules.get(name, recent=0)
     except NotFound:

@@ -60,7 +60,7 @@ def place_in_body(path: Sequence[str | int]) -> str:
 def mistake_in_body(body: Any, path: Sequence[str | int], message: str) -> Mistake:
     """Return a mistake at a path in a body, with the value at that path if there is one.
 
-    If the path leads into a text, the mistake is reported at the text.
+    If the path leads on inside a text, which has no parts, the mistake is reported for the whole text.
     """
     value = body
     for number, step in enumerate(path):
@@ -80,7 +80,7 @@ def mistakes(errors: Iterable[Mapping[str, Any]], body: Any) -> list[Mistake]:
 
 
 def _one_per_field(mistakes: Iterable[Mistake]) -> Iterator[Mistake]:
-    """Yield the first mistake of each field. pydantic reports one error for each type that a field could have."""
+    """Yield only the first mistake of each field. Pydantic reports an error for each type that the field allows."""
     seen: set[str] = set()
     for mistake in mistakes:
         if mistake.field not in seen:
@@ -147,7 +147,7 @@ def _is_model(value: Any) -> bool:
 
 
 def as_json(value: Any) -> Any:
-    """Return a value for an error message: unchanged, or shortened if it is long or not JSON."""
+    """Return `value` itself if it is short and JSON. Otherwise return a shortened text of it."""
     if isinstance(value, str | list | dict) and len(value) > _LONGEST_VALUE:
         return short_repr(value)
     try:

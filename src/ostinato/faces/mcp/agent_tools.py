@@ -1,7 +1,7 @@
 """The tools of an agent as an MCP server, for one user at a time.
 
-The caller's token, which the app has created for a session, determines the user for whom a tool acts. No argument can
-change this. Each request for the list of tools gets the agent's current tools. A denied call is recorded as an event.
+The caller's token belongs to a session. A tool acts for the user of this session, and no argument can change that. The
+list of tools is always the agent's current one. A denied call is recorded as an event.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class AgentToolsServer:
         return http_app(self.server, self._check, host=host, hosts=hosts)
 
     async def serve_stdio(self) -> None:
-        """Serve over standard input and output, for the session of the token that the server was created with."""
+        """Serve over standard input and output. The token that the server was created with determines the session."""
         await serve_stdio(self.server)
 
     async def _check(self, token: str | None, client: str) -> None:
@@ -107,10 +107,10 @@ class AgentToolsServer:
         return success(result)
 
     async def _scope(self, request: Any, tool: str = "") -> _Scope:
-        """Return the session and the turn that the caller's token is bound to.
+        """Return the caller, with the session and the turn that the caller's token is bound to.
 
-        Raises `Refused` if the token is not a valid session token. Raises `_Denied`, and records an event, if it is for
-        another agent or if its session has ended.
+        Raises `Refused` if the token is not a valid session token. If the token is for another agent, or its session
+        has ended, record an event and raise `_Denied`.
         """
         token = self._token if request is None else token_of(request)
         client = "stdio" if request is None or request.client is None else request.client.host

@@ -160,8 +160,8 @@ async def _show_run(client: Client, arguments: OneRun) -> Json:
 async def _logs(client: Client, arguments: Logs) -> Json:
     """Return the newest lines of a log as `{"items": […]}`.
 
-    The log is read from its beginning, at most `_PAGES` pages. If the log has more pages, the result has the last lines
-    of the pages that were read, and `incomplete` is true.
+    The log is read from its beginning, up to `_PAGES` pages. If it is longer, the newest lines are missing. The result
+    then has the last lines that were read, and `incomplete` is true.
     """
     lines: list[Json] = []
     after: Any = None

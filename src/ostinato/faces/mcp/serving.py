@@ -36,10 +36,11 @@ async def serve_stdio(server: Server[Any]) -> None:
 def http_app(server: Server[Any], check: Check, *, host: str = "127.0.0.1", hosts: Sequence[str] = ()) -> ASGIApp:
     """Return the ASGI application that serves an MCP server at `/mcp`. The application needs ASGI lifespan events.
 
-    `check` is awaited with the token and the address of every caller, and raises `Refused` to refuse the caller. If
-    `host` is a loopback address, only requests to a loopback name or to one of `hosts` are answered, so that web pages
-    of other sites cannot reach the server. For any other `host`, only requests to `hosts` are answered, or all requests
-    if `hosts` is empty.
+    `check` is awaited with the token and the address of every caller, and raises `Refused` to refuse the caller.
+
+    Only requests to one of `hosts` are answered. If `host` is a loopback address, requests to loopback names are
+    answered, too. If `host` is another address and `hosts` is empty, all requests are answered. This keeps web pages of
+    other sites from reaching the server.
     """
     names = [*hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ())]
     security = TransportSecuritySettings(

@@ -81,10 +81,10 @@ def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, st
 
 
 def _options_of_function(options: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return the options for a function.
+    """Return the options of a start, converted for a function.
 
-    A function as a whole has only one attempt. So the execution timeout and the run timeout mean the same, and the
-    shorter one becomes the deadline. Raises `Wrong` if the options ask for more attempts.
+    A function as a whole has only one attempt. So there is one limit for all of it, the deadline. It is the shorter one
+    of the execution timeout and the run timeout. Raises `Wrong` if the options ask for more attempts.
     """
     if options.get("retry", {}).get("attempts", 1) != 1:
         raise Wrong(place, "a function is not tried again as a whole; give its steps a retry: @step(retry=3)")
@@ -136,9 +136,9 @@ def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
 
 
 def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
-    """Write the action of a schedule as a message. Use this if the store has no message of a client for the action.
+    """Write the action of a schedule as a message, if the store does not have the message of a Temporal client.
 
-    The message is missing if no Temporal client created the schedule, or if another interface has changed the action.
+    That is so if no Temporal client created the schedule, or if another interface has changed the action since.
     """
     input, options = action.input if action.kind == JOB else action.input.get(INPUT), action.options
     message = NewWorkflowExecutionInfo(

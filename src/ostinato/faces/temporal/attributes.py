@@ -49,7 +49,7 @@ OF_SCHEDULES = {
 
 
 async def registered(app: Ostinato) -> dict[str, str]:
-    """Return a dict from name to type of the search attributes that are registered in the app's namespace."""
+    """Return the types of the search attributes that are registered in the app's namespace, by name."""
 
     def read(_: int) -> Operation[dict[str, str]]:
         return {row[0]: row[1] for row in (yield sql("search_attributes", namespace=app.namespace))}
@@ -58,7 +58,7 @@ async def registered(app: Ostinato) -> dict[str, str]:
 
 
 def reserved(name: str) -> bool:
-    """Return whether a name belongs to Temporal's own attributes, or may do so in the future."""
+    """Return whether a name is one of Temporal's own attributes, or is reserved for future ones."""
     return name in OF_RUNS or name in OF_SCHEDULES or name.startswith("Temporal")
 
 
@@ -89,7 +89,10 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 
 
 def _single(value: Any, kind: str) -> Any:
-    """Return a value without the list around it. Older clients put each value in a list of one."""
+    """Return the item of a list of one, unless `kind` is KeywordList. Return any other value unchanged.
+
+    Older clients put each value in a list of one.
+    """
     return value[0] if isinstance(value, list) and len(value) == 1 and kind != "KeywordList" else value
 
 
@@ -144,8 +147,8 @@ def write_attributes(values: Mapping[str, Any], types: Mapping[str, str]) -> Sea
 def attribute_value(values: Mapping[str, Any], name: str, types: Mapping[str, str]) -> Any:
     """Return the value of an attribute in the form that a query compares. A time is in microseconds.
 
-    Return None if there is no value, or if the value does not have the type that is registered now. Such a value was
-    set while another type was registered, or through another interface.
+    Return None if there is no value, or if the value does not fit the registered type. It may have been set through
+    another interface, or while another type was registered.
     """
     kind = types[name]
     value = _single(values.get(name), kind)

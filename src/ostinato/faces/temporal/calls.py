@@ -72,13 +72,13 @@ class Call:
         return WireSchedules.of(self.app.schedules)
 
     async def attribute_types(self) -> dict[str, str]:
-        """Return a dict from name to type of the search attributes that are registered in the namespace."""
+        """Return the types of the search attributes that are registered in the namespace, by name."""
         return await registered(self.app)
 
     async def find_hidden_runs(self, runs: Iterable[Run]) -> set[str]:
         """Return the ids of the runs that the caller may not see.
 
-        These are journeys that their read guard hides, and deliveries of events about such journeys.
+        A journey's read guard can hide the journey. Then it also hides the deliveries of events about the journey.
         """
         journeys = {}  # from the id of a run to the journeys that it is about
         for run in runs:
@@ -89,10 +89,10 @@ class Call:
         return {id for id, journeys_of_one in journeys.items() if hidden.intersection(journeys_of_one)}
 
     async def find_hidden_journeys(self, ids: Iterable[str], names: Mapping[str, str] | None = None) -> set[str]:
-        """Return the ids of the journeys that their read guard hides from the caller.
+        """Return the ids of those journeys that a read guard hides from the caller.
 
-        The guard gets the call's metadata as headers, without Ostinato's own token. `names` is a dict from id to the
-        journey's name, if it is known.
+        `names` has the names of the journeys by id, as far as they are known. The guards get the call's metadata as
+        headers, but not Ostinato's own token.
         """
         run_ids = list(ids)
         if not run_ids:

@@ -64,11 +64,11 @@ def status_of(run: Run) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A schedule as a message defines it, after checks.
+    """The definition of a schedule, read from a message and checked.
 
     `memo` and `attributes` are None if the message has none. `values` are the values of `attributes`. `form` is the
-    message of the action, and `start` is what the action starts. If `keep` is true, runs get the `workflow_id` of the
-    action unchanged.
+    message of the action, and `start` is what the action starts. With `keep`, each run gets the action's `workflow_id`
+    unchanged.
     """
 
     spec: Spec
@@ -101,9 +101,10 @@ class Definition:
         }
 
     def fields_for(self, schedule: model.Schedule) -> dict[str, Any]:
-        """Return a dict of the fields to change in a stored schedule.
+        """Return the fields to change in a stored schedule, by name.
 
-        A value of the stored schedule is kept if the protocol cannot distinguish it from the value in the message.
+        Different values may look the same in Temporal's messages. If the stored value looks like the sent one, it is
+        kept.
         """
         fields = self.fields()
         if self._starts_the_same(schedule.action):
@@ -121,10 +122,10 @@ class Definition:
         return fields
 
     def _starts_the_same(self, action: model.Action) -> bool:
-        """Return whether the stored action is neither a job nor a function, and the message describes the same action.
+        """Return whether to keep the stored action, because the message describes the same one.
 
-        Then the stored action is kept. A client that reads such a schedule and sends it back must not change the
-        action.
+        This is False for jobs and functions. A message describes any other action as if it were a job. So a client that
+        reads such an action and sends it back would change it.
         """
         if action.kind in (JOB, FUNCTION):
             return False
@@ -132,7 +133,7 @@ class Definition:
         return read_start(message, WorkflowType(self.start.name), {}, "") == self.start
 
     def make_form(self, before: Form | None = None) -> Form:
-        """Return the `Form` to store. Parts that the message leaves out are copied from `before`."""
+        """Return the `Form` to store. If the message has no memo or no attributes, those of `before` are kept."""
         about = CreateScheduleRequest()
         if before is not None and before.about is not None:
             unpack(before.about, about)
@@ -280,7 +281,7 @@ def _write_action(wire_schedule: WireSchedule, types: Mapping[str, str]) -> NewW
 def write_about(wire_schedule: WireSchedule, types: Mapping[str, str]) -> tuple[Memo | None, SearchAttributes | None]:
     """Write a schedule's memo and its search attributes. Either is None if the schedule has none.
 
-    If the stored form still describes the schedule, its memo and attributes are returned as the client sent them.
+    If no other interface has changed them, they are returned as the Temporal client sent them.
     """
     schedule, form = wire_schedule.schedule, wire_schedule.form
     if form is None or form.about is None:
@@ -318,7 +319,7 @@ def write_info(wire_schedule: WireSchedule, now: Micros) -> ScheduleInfo:
 
 
 def future(schedule: model.Schedule, now: Micros) -> list[Micros]:
-    """Return the next times of a schedule, or [] if it has ended or is parked. The pause of a schedule is ignored."""
+    """Return the next times of a schedule, whether it is paused or not. Return [] if it has ended or is parked."""
     if schedule.state is not State.RUNNING:
         return []
     return [one.actual for one in upcoming(schedule, now)]
@@ -331,8 +332,8 @@ def _execution(wire_schedule: WireSchedule, root: str) -> WorkflowExecution:
 def _result(wire_schedule: WireSchedule, run: Run) -> ScheduleActionResult:
     """Write a run of a schedule.
 
-    `run.due` is its due time with jitter. `run.created` is the time when the run became ready or, if it had to wait,
-    the time when it was buffered.
+    The schedule time is the run's due time with jitter. The actual time is when the run started. If it has not started,
+    the actual time is when it became ready or was buffered.
     """
     return ScheduleActionResult(
         schedule_time=write_timestamp(run.due),
@@ -364,7 +365,7 @@ def write_entry(wire_schedule: WireSchedule, types: Mapping[str, str], now: Micr
 
 
 def scheduled_by(run: Run) -> dict[str, Any]:
-    """Return a dict of the system attributes that name a run's schedule. Return {} if no schedule started the run."""
+    """Return the system attributes with a run's schedule and due time, or {} if no schedule started the run."""
     detail = read_detail(run.detail)
     if not detail.get("schedule"):
         return {}

@@ -65,7 +65,7 @@ class AlreadyStarted(Conflict):
 
 
 def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
-    """Return the gRPC status of an error, its message, and a detail message if the protocol has one for it."""
+    """Return the gRPC status for an error, the text for the client, and the protocol's message with details or None."""
     code = grpc.StatusCode
     match error:
         case Refused():

@@ -64,9 +64,9 @@ class Execution:
 
 
 def is_execution(run: Run) -> bool:
-    """Return whether Temporal would have an execution for a run.
+    """Return whether a run counts as an execution.
 
-    Temporal has none for a run that was skipped or missed, or that waits for earlier runs of its schedule.
+    Temporal has no execution for a time that was skipped or missed, or that waits for earlier runs of its schedule.
     """
     waits = run.status is Status.BUFFERED and run.hold == "overlap"
     return run.status not in (Status.SKIPPED, Status.MISSED) and not waits
@@ -154,9 +154,9 @@ async def start_by_id(
 ) -> tuple[str, bool]:
     """Start an execution in one transaction. Return its run id, and whether it is new.
 
-    If the policies choose an execution that is already running, that one is returned instead, and it is not new. A
-    `message` is sent to the returned execution. Raises `AlreadyStarted` if the policies refuse the start. Raises
-    `Conflict` if the running execution cannot receive the message.
+    If an execution with the same workflow id is running, the policies decide. They may return that one instead, or
+    terminate it first. `message`, if given, is sent to the returned execution. Raises `AlreadyStarted` if the policies
+    refuse the start. Raises `Conflict` if the running execution cannot receive the message.
     """
     now = app.engine.clock.now()
     stopped: list[Run] = []
@@ -216,10 +216,10 @@ def takes_no_signals(run: Run, signal: str) -> Conflict:
 
 
 def _sort_after(app: Ostinato, run: Run, deadline: Timer | None, before: Execution | None) -> tuple[Run, Timer | None]:
-    """Return the run and its deadline. The run gets a new id if its id does not sort after that of `before`.
+    """Return the run and its deadline. The run gets a new id if its id does not sort after the id of `before`.
 
-    The newest execution is found by the order of ids. But ids that were made in the same millisecond, or by different
-    clocks, may sort in another order.
+    The execution with the greatest id counts as the newest. But ids from the same millisecond, or from different
+    clocks, may sort in the wrong order.
     """
     if before is None or run.id > before.run_id:
         return run, deadline

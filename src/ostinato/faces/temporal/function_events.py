@@ -35,8 +35,7 @@ _ENDS = {  # from the status of a child to the name of its end event
 class _Event:
     """An event that has no event id yet.
 
-    `refers` is a dict from the name of a field of `attributes` to another event. The field gets the event id of that
-    event.
+    `refers` has other events by the names of fields of `attributes`. Each of these fields gets the id of its event.
     """
 
     at: Micros
@@ -94,7 +93,7 @@ def _signaled(message: Message) -> _Event:
 def _events_of(step: StepRecord, history: FunctionHistory, children: dict[str, tuple[_Event, _Event]]) -> list[_Event]:
     """Return the events of one step.
 
-    `children` is a dict from a child's id to the two events of its start. This function adds to it.
+    `children` has the two start events of each child, by the child's id. This function adds to it.
     """
     match step.kind:
         case StepKind.STEP:
@@ -130,7 +129,7 @@ def _activity(step: StepRecord) -> list[_Event]:
 
 
 def _timer(step: StepRecord) -> list[_Event]:
-    """Return the events of the timer of a sleep, or of the timeout of a receive."""
+    """Return the timer events of a sleep or of a receive. Return [] for a receive without a timeout."""
     if step.due is None:
         return []
     started = _event("timer_started", step.begun)

@@ -35,7 +35,7 @@ _REJECT = QueryRejectCondition
 
 
 def message_id(request_id: str | None) -> str | None:
-    """Return the id of the message for a request id, so that repeated requests send the message once.
+    """Return a message id made from a request id, so that repeated requests send the message once.
 
     A long request id is replaced by its digest. Return None if the request has no request id.
     """
@@ -43,7 +43,7 @@ def message_id(request_id: str | None) -> str | None:
 
 
 def make_message(app: Ostinato, name: str, arguments: Payloads, request_id: str | None, field: str) -> Message:
-    """Make the message of a signal, still without the id of the run that receives it.
+    """Make the message for a signal. The caller adds the id of the run that receives it.
 
     Raises `Wrong` if the arguments are not JSON, or too large.
     """

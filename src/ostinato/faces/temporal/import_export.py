@@ -137,7 +137,7 @@ class Cluster:
         return (await self.client.workflow_service.describe_namespace(request)).namespace_info.id
 
     async def attributes(self) -> dict[str, str]:
-        """Return a dict from name to type of the search attributes that are registered in the cluster."""
+        """Return the types of the search attributes that are registered in the cluster, by name."""
         request = ListSearchAttributesRequest(namespace=self.namespace)
         answer = await self.client.operator_service.list_search_attributes(request)
         return {name: TYPES[number] for name, number in answer.custom_attributes.items() if number in TYPES}

@@ -1,7 +1,7 @@
 """Let Temporal's clients use journeys.
 
-A workflow type that is not the name of a job or a function is the name of a journey. A signal submits the step with its
-name, and the workflow's result is the journey's output.
+A workflow type that names neither a job nor a function names a journey. A signal submits the journey's step of the same
+name. The result of the workflow is the journey's output.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from ostinato.schedules.model import Action
 
 
 async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> Run | None:
-    """Check the start of a journey and make its run, due at `at` or now, without storing it.
+    """Check the start of a journey, and return its run, which is due at `at` or now. Nothing is stored.
 
-    Return None if there is no such journey, or if a job has this name. Raises `Wrong` if the definition has the kind
-    `Api`, which can be called but not started, or if there are several arguments.
+    Return None if there is no such journey, or if a job has this name. Raises `Wrong` if there are several arguments.
+    Raises `Wrong` for a definition of the kind `Api`, which can be called but not started.
     """
     if app.engine.find_job(start.name) is not None:
         return None
@@ -63,9 +63,9 @@ async def send_signal(call: Call, run: Run, request: Any) -> None:
 
 
 async def with_output(app: Ostinato, run: Run) -> Run:
-    """Return the run of a journey that has succeeded, with the journey's output as its result.
+    """Return the run, with the journey's output as its result if the run is a journey that has succeeded.
 
-    Return any other run unchanged.
+    Any other run is returned unchanged.
     """
     if run.kind != JOURNEY or run.status is not Status.SUCCEEDED:
         return run

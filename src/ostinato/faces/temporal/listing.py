@@ -25,7 +25,7 @@ STATUS_NAMES: dict[int, str] = {
 
 
 def count_all(namespace: str) -> Operation[list[Row]]:
-    """Count the executions of a namespace. Return rows of a status and a count."""
+    """Count the executions of a namespace by status. Return rows of a status and a count."""
     return (yield sql("count_temporal_executions", namespace=namespace))
 
 
@@ -69,8 +69,8 @@ async def _visible(call: Call, executions: Sequence[Execution]) -> list[Executio
 
 
 def values_of(execution: Execution, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function that takes the name of an attribute and returns its value in this execution. Queries use that
-    function to read the values that they compare."""
+    """Return a function that takes the name of an attribute and returns the attribute's value in this execution. A
+    query is called with this function."""
     first, run = execution.first, execution.run
 
     def value(name: str) -> Any:

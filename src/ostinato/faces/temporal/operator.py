@@ -37,7 +37,7 @@ class OperatorCalls(Calls):
     async def AddSearchAttributes(self, request: Any, call: Call) -> AddSearchAttributesResponse:
         """Register attributes. An attribute that already has the same type is not changed.
 
-        Raises `Conflict` if an attribute is registered with another type.
+        Raises `Conflict` if an attribute is registered with another type, or if there would be too many.
         """
         if not request.search_attributes:
             raise Wrong("search_attributes", "are missing")
@@ -70,7 +70,10 @@ class OperatorCalls(Calls):
 
     @call(Role.ADMIN)
     async def RemoveSearchAttributes(self, request: Any, call: Call) -> RemoveSearchAttributesResponse:
-        """Remove attributes. Schedules and runs keep the values, but queries can no longer use the attributes."""
+        """Remove attributes. Schedules and runs keep the values, but queries can no longer use the attributes.
+
+        Raises `NotFound` if an attribute is not registered.
+        """
         app, now = call.app, call.app.engine.clock.now()
         names = sorted(set(request.search_attributes))
 

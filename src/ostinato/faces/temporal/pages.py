@@ -1,7 +1,7 @@
 """Page tokens, with which clients ask for the next page of a list.
 
-A token is valid only for the call and the namespace that it was made for. Used for another list, the cursor in the
-token would silently leave out items.
+A token is valid only for the call and the namespace that it was made for. In another list, the cursor in the token
+would silently skip items.
 """
 
 from __future__ import annotations

@@ -42,11 +42,10 @@ def payload_of(value: Any) -> Payload:
 
 
 def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> dict[str, Any]:
-    """Return the input of a workflow type, as a dict from parameter names to values.
+    """Return the input of a job or function, by parameter name.
 
-    If this process does not have the code of the job or function, the dict has the list of values under `BY_POSITION`.
-    The parameter names are then filled in when the run begins. Raises `Wrong` if the workflow type does not accept the
-    input.
+    Without its code, this process does not know the parameter names. Then the dict has only the list of values, under
+    `BY_POSITION`, and the names are filled in when the run begins. Raises `Wrong` if the input is not accepted.
     """
     definition = workflow_type.definition
     values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]

@@ -50,8 +50,8 @@ class QueryError(OstinatoError):
 class Query:
     """A compiled query.
 
-    `names` are the attributes that the query uses. `exactly` is a dict from attribute to value; objects whose attribute
-    has another value do not match. `group` is the attribute by which counts are grouped.
+    `names` are the attributes that the query uses. `exactly` has values by attribute. An object whose attribute has
+    another value does not match. `group` is the attribute by which counts are grouped.
     """
 
     test: Test
@@ -107,7 +107,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 class _Reader:
     """A recursive descent parser.
 
-    Its methods return a test, and a dict of the attributes that must have a certain value for the test to be true.
+    Its methods return a test, and values by attribute, as in `Query.exactly`.
     """
 
     def __init__(self, text: str, types: Mapping[str, str], grouping: bool) -> None:
@@ -276,9 +276,9 @@ def _as(kind: str, value: Any, name: str) -> Any:
 
 
 def _equal(kind: str, operand: Any) -> Callable[[Any], bool]:
-    """Return a function that tests whether a value equals the operand.
+    """Return a function that tests whether a value equals `operand`, as `=` does in a query.
 
-    A list equals the operand if the list contains it. A text equals the operand if the text contains all of its words.
+    A KeywordList equals an operand that it contains. A Text equals an operand if it contains all words of the operand.
     """
     if kind == "KeywordList":
         return lambda value: operand in _list(value)

@@ -105,7 +105,7 @@ class RunCalls(Calls):
     async def SignalWithStartWorkflowExecution(
         self, request: Any, call: Call
     ) -> SignalWithStartWorkflowExecutionResponse:
-        """Send a signal to the function with the workflow id, or start a function with the signal in its mailbox."""
+        """Send a signal to the running function with the workflow id. If there is none, start it with the signal."""
         workflow_type = await find_type(call.app, request.workflow_type.name)
         if workflow_type.kind != FUNCTION:
             raise Absent(
@@ -132,7 +132,7 @@ class RunCalls(Calls):
 
     @call(Role.READER)
     async def QueryWorkflow(self, request: Any, call: Call) -> QueryWorkflowResponse:
-        """Answer a query from the state that a function shows. This also works after the function has ended."""
+        """Answer a query from the state that a function has set (`ctx.set_state`), even after its end."""
         query = read_id(request.query.query_type, "query.query_type")
         execution = await _read_visible(call, request.execution)
         run = execution.run
@@ -152,10 +152,9 @@ class RunCalls(Calls):
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
         """Return a page of the history.
 
-        With `wait_new_event`, wait some time for the end of the execution. If the execution is still running then, the
-        answer has a token for the client's next request. While the execution is running, a waiting caller gets only the
-        start event. It gets the other events of a function after the end. Before the end, a new event may still belong
-        between events that are already recorded.
+        With `wait_new_event`, a request for the end event or for a further page waits for the end of the execution. If
+        it is still running after some time, the answer has a token for the client's next request. Until the end, such a
+        client gets only the start event, because a new event may belong between recorded ones.
         """
         page = Page("history", call.app.namespace)
         run_id, seen = _read_cursor(page.read(request.next_page_token))
@@ -294,8 +293,7 @@ async def _start(
 
 
 async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Run, Timer | None]:
-    """Build the run that a `Start` asks for, without storing it. Return the run, and the timer of its deadline. The
-    timer is None if the run has no deadline."""
+    """Return the run that a `Start` asks for, and the timer of its deadline or None. Nothing is stored."""
     if start.kind == FUNCTION:
         return await app.functions.prepare(start.name, start.input, at=at, **start.options)
     journey = await prepare_journey(app, start, at)
@@ -365,9 +363,9 @@ def _check_policies(request: Any) -> None:
 
 
 def _make_form(request: Any) -> NewWorkflowExecutionInfo:
-    """Copy a start request into the message of a schedule's action, as far as both have the same fields.
+    """Return a message with the fields of a start request. The message is stored with the run.
 
-    The message is stored with the run.
+    It has the type of a schedule's action. Fields that this type does not have are left out.
     """
     form = NewWorkflowExecutionInfo()
     request_fields = request.DESCRIPTOR.fields_by_name

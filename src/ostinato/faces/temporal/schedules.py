@@ -139,7 +139,7 @@ class ScheduleCalls(Calls):
 
     @call(Role.READER)
     async def ListScheduleMatchingTimes(self, request: Any, call: Call) -> ListScheduleMatchingTimesResponse:
-        """List the times of a schedule in any state, with jitter, after `start_time` and up to `end_time`."""
+        """List a schedule's times with jitter, after `start_time` and up to `end_time`, whatever its state is."""
         for name in ("start_time", "end_time"):
             if not request.HasField(name):
                 raise Wrong(name, "is missing")
@@ -158,7 +158,7 @@ async def _type_of(call: Call, request: Any) -> WorkflowType:
 
 
 async def _without_hidden_runs(call: Call, schedules: Sequence[WireSchedule]) -> list[WireSchedule]:
-    """Return the schedules without those runs of journeys that a read guard hides from the caller.
+    """Return the schedules, but without those runs that a read guard hides from the caller.
 
     Buffered runs are not removed, because answers show only their number.
     """
@@ -215,7 +215,8 @@ async def find_schedules(
 
 
 def values_of(schedule: model.Schedule, running: int, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function that takes the name of an attribute and returns its value in a schedule. Queries call it."""
+    """Return a function that takes the name of an attribute and returns the attribute's value in this schedule. A query
+    is called with this function."""
 
     def value(name: str) -> Any:
         match name:

@@ -59,11 +59,7 @@ class SystemCalls(Calls):
 
     @call(Role.READER, within=False)
     async def DescribeNamespace(self, request: Any, call: Call) -> DescribeNamespaceResponse:
-        """Describe a namespace. The namespace's id is its name.
-
-        A program that imports schedules reads the id, because a cluster computes the jitter of its schedules from the
-        id.
-        """
+        """Describe a namespace. Its id is its name; programs that import schedules compute their jitter from it."""
         name = request.namespace or request.id or call.app.namespace
         for namespace in await _visible_namespaces(call):
             if namespace.name == name:
@@ -108,7 +104,7 @@ class SystemCalls(Calls):
 
 
 async def _hold(call: Call) -> None:
-    """Wait `_POLL` seconds before a poll is answered, or until the server stops."""
+    """Wait `_POLL` seconds before a poll is answered, or less if the call's deadline is earlier or the server stops."""
     await wait_for_event(call.wire.closing, call.limit_wait(_POLL))
 
 

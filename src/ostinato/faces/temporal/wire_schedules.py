@@ -1,7 +1,7 @@
 """The operations on schedules that Temporal's calls need.
 
-They store the client's messages, and can make several changes in one transaction. A form is a message of a client,
-stored byte for byte. This module does not read the content of a form.
+They can make several changes in one transaction. They also store the client's messages as a `Form`, without reading
+them.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ class Patch:
 class WireSchedule:
     """A schedule with what Temporal's messages show of it.
 
-    `live` are its unfinished runs, and `recent` its last runs. `workflow_ids` is a dict from run id to workflow id.
-    `types` is a dict from each search attribute of the namespace to its type.
+    `live` are its unfinished runs, and `recent` its last runs. `workflow_ids` has the workflow ids of runs, by run id.
+    `types` has the types of the namespace's search attributes, by name.
     """
 
     schedule: Schedule

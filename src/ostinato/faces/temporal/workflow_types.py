@@ -16,7 +16,7 @@ from ostinato.schedules.model import JOB
 
 @dataclass(frozen=True, slots=True)
 class WorkflowType:
-    """The job or function that a workflow type names.
+    """What a workflow type of Temporal stands for: a job or a function.
 
     `kind` is the kind of action that starts it. `definition` is its declaration, or None if it is not known.
     """
@@ -27,7 +27,7 @@ class WorkflowType:
 
 
 async def find_type(app: Ostinato, name: str) -> WorkflowType:
-    """Return the job or function that a workflow type names. An unknown name is treated as a job."""
+    """Return the job or function that the workflow type `name` stands for. An unknown name counts as a job."""
     job = None if name in app.functions.codes else app.engine.find_job(name)
     function = None if job is not None else await app.functions.find(name)
     return WorkflowType(name, JOB, job) if function is None else WorkflowType(name, FUNCTION, function)

@@ -1,5 +1,5 @@
-"""What an agent says about all of its campaigns, `campaigns={…}`: defaults of options, a rate limit, and the words with
-which users opt out and in."""
+"""The setting `campaigns={…}` of an agent, which is for all of its campaigns: defaults of options, a rate limit, and
+the words with which users opt out and in."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def setting_of(declared: Mapping[str, Any]) -> Setting:
 
 
 def check_defaults(value: Mapping[str, Any], where: str) -> None:
-    """Raise OstinatoError if a setting that an agent has for all of its campaigns is unknown or invalid."""
+    """Check the setting `campaigns` of an agent. Raises OstinatoError if a part of it is unknown or invalid."""
     if not isinstance(value, Mapping):
         raise OstinatoError(f"{where} {short_repr(value)} is not an object")
     for name, setting in value.items():
@@ -73,7 +73,8 @@ def with_defaults(options: object, defaults: Mapping[str, Any]) -> object:
 
 
 def check_cap(options: CampaignOptions, keep: Micros | None, where: str) -> None:
-    """Raise OstinatoError if the frequency cap needs older campaigns than the agent keeps."""
+    """Raise OstinatoError if the frequency cap has a longer period than `keep`. Campaigns are deleted after `keep`, so
+    the cap could not count older ones."""
     if keep is not None and options.frequency_cap is not None and options.frequency_cap[1] > keep:
         raise OstinatoError(
             f"{where}.frequency_cap.per is {options.frequency_cap[1] / DAY:g} d, and the agent keeps its "

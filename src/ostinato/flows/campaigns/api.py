@@ -83,11 +83,12 @@ class Campaigns:
     ) -> CampaignHandle:
         """Send to a segment now. When this returns, the campaign is stored and will be sent.
 
-        With an `id`, repeated calls start the campaign only once. Raises `Conflict` if a different campaign was sent
-        with that id. Repeated calls with the same `request_id` within a day also start it only once. Without a `flow`,
-        the model writes each message, and `metadata["prompt"]` says what the message is about. `options` are those of
-        `CampaignOptions`. Raises `AudienceTooLarge` if the segment has more than `max_recipients` users, unless
-        `confirmed=True`.
+        Without a `flow`, the model writes each message, and `metadata["prompt"]` says what the message is about.
+        `options` are those of `CampaignOptions`.
+
+        Repeated calls with the same `id` start the campaign only once. So do repeated calls with the same `request_id`
+        within a day. Raises `Conflict` if a different campaign was sent with the `id`. Raises `AudienceTooLarge` if the
+        segment has more than `max_recipients` users, unless `confirmed=True`.
         """
         definition = await self._check(segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options)
         if id is not None:
@@ -143,8 +144,8 @@ class Campaigns:
     ) -> Preview:
         """Return which users a campaign would reach now. Nothing is stored and nothing is sent.
 
-        The arguments are those of `send`, and all of them are taken into account. `flow`, `input` and `metadata` may be
-        left out. With a `campaign_id`, each user is in the same holdout group or variant as with `send`.
+        The arguments are those of `send`. `flow`, `input` and `metadata` are checked only if at least one of them is
+        given. With a `campaign_id`, each user is in the same holdout group or variant as with `send`.
         """
         saying = flow is not None or input is not None or metadata is not None
         definition = await self._check(
@@ -312,8 +313,8 @@ class Campaigns:
     async def recipients(
         self, id: str, *, outcome: str = "", after: str = "", limit: int = 100
     ) -> Sequence[RecipientInfo]:
-        """Return recipients in the order of their external ids, all of them or only those with one outcome. `after` is
-        the last external id of the previous page."""
+        """Return recipients of a campaign in the order of their external ids. With `outcome`, return only those with
+        this outcome. `after` is the last external id of the previous page."""
         check_limit(limit)
         if outcome and outcome not in OUTCOMES:
             raise OstinatoError(f"outcome {short_repr(outcome)} is none of {', '.join(OUTCOMES)}")

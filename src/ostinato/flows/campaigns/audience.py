@@ -1,7 +1,7 @@
 """The audience of a campaign: read the users of the segment, and freeze them as recipients before anything is sent.
 
-Each function that begins with `freeze`, `begin`, `end`, `drop` or `refuse` is one transaction. An attempt to freeze the
-audience has an id, `resolution`. An attempt stores nothing after a later one has begun.
+Each function whose name begins with `freeze`, `begin`, `end`, `drop` or `refuse` is one transaction. Freezing may need
+several attempts. Each attempt has an id, `resolution`, and stores nothing after a later attempt has begun.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ PAGE = 500  # users in one transaction of the resolution
 async def read_audience(
     store: Store, place: Place, code: Agent | None, definition: Definition, now: Micros
 ) -> AsyncIterator[list[tuple[str, UserRecord | None]]]:
-    """Yield the users of the segment as of `now`, in pages of pairs of external id and user. If the agent has no user
-    with an external id, the user is None. `code` is the agent, if this process has it. Stores nothing."""
+    """Yield the users of the segment as of `now`, page by page. A page is a list of pairs: an external id, and the user
+    or None if the agent has no such user. `code` is the agent, if this process has it. Nothing is stored."""
     segment = definition.segment
     if segment.resolver is None and not segment.users:
         after: str | None = ""
@@ -56,7 +56,7 @@ async def read_audience(
 
 
 def _users_by_name(place: Place, names: Sequence[str]) -> Operation[dict[str, UserRecord]]:
-    """Return a dict from external id to user, without those that the agent does not have."""
+    """Return the users with these external ids, by external id. Users that the agent does not have are left out."""
     rows = yield campaign_statement(
         "users_by_external", [(name,) for name in names], namespace=place.namespace, agent=place.agent
     )
@@ -66,8 +66,8 @@ def _users_by_name(place: Place, names: Sequence[str]) -> Operation[dict[str, Us
 def read_page(
     place: Place, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
 ) -> Operation[tuple[list[UserRecord], str | None]]:
-    """Return the users on the next page of a segment, and the `after` of the following page. On the last page, this
-    `after` is None."""
+    """Return the users on the next page of a segment, and the `after` for the page that follows. On the last page, the
+    returned `after` is None."""
     names: dict[str, Any] = {"namespace": place.namespace, "agent": place.agent, "after": after, "limit": limit}
     if segment.type == "tag":
         rows = yield statement("agent_users_with_tag", tag=segment.tag, **names)
@@ -104,8 +104,8 @@ def drop_page(place: Place, campaign_id: str, resolution: str) -> Operation[bool
 def freeze_page(
     place: Place, campaign_id: str, resolution: str, setting: Setting, after: str
 ) -> Operation[tuple[int, str | None] | None]:
-    """Store the next page of the audience. Return the number of recipients stored and the `after` of the following
-    page, or None if the campaign was stopped or another attempt has begun meanwhile."""
+    """Store the next page of the audience. Return the number of recipients stored, and the `after` for the page that
+    follows. Return None, and store nothing, if the campaign was stopped or another attempt has begun meanwhile."""
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):
         return None
@@ -121,9 +121,9 @@ def freeze_page(
 def freeze_named(
     place: Place, campaign_id: str, resolution: str, setting: Setting, names: Sequence[str]
 ) -> Operation[int | None]:
-    """Store users as recipients by their external ids, which a resolver or a caller has named. Users that the agent
-    does not have are stored with the reason `unknown_user`. Return the number of recipients stored, or None if the
-    campaign was stopped or another attempt has begun meanwhile."""
+    """Store the users with these external ids as recipients. A user that the agent does not have is stored with the
+    reason `unknown_user`. Return the number of recipients stored. Return None, and store nothing, if the campaign was
+    stopped or another attempt has begun meanwhile."""
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):
         return None
@@ -167,8 +167,9 @@ def _store_recipients(
 
 
 def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation[CampaignRecord]:
-    """Begin sending, because the audience is complete, or end the campaign because the audience is too large. Do
-    nothing if the campaign was stopped or another attempt has begun meanwhile. Return the campaign."""
+    """End an attempt to store the audience, so that the campaign begins to send. If the audience is too large, end the
+    campaign instead. Do nothing if the campaign was stopped or another attempt has begun meanwhile. Return the
+    campaign."""
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):
         return campaign

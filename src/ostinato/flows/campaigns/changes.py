@@ -37,7 +37,8 @@ _ABANDONED = (
 
 
 def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operation[CampaignRecord]:
-    """Store a campaign, once for each occurrence. Return the stored campaign, which may belong to another run."""
+    """Store a campaign, unless one is stored for the same occurrence. Return the stored campaign. If it was stored
+    before, it may belong to another run."""
     campaign = CampaignRecord(
         run_id,
         place.namespace,
@@ -61,9 +62,9 @@ def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operati
 
 
 def change_campaign(place: Place, campaign_id: str, change: str, reason: str | None) -> Operation[CampaignRecord]:
-    """Pause, resume or stop a campaign, and return it. After the commit of a pause or a stop, no further turn begins.
-    After the commit of a stop, only messages that were already committed for sending are still sent. Raises `NotFound`
-    if the agent has no such campaign, or `Conflict` if the campaign's status does not allow the change."""
+    """Pause, resume or stop a campaign, and return it. After a pause or a stop is committed, no further turn begins.
+    After a stop, only messages that were already committed for sending are still sent. Raises `NotFound` if the agent
+    has no such campaign, or `Conflict` if the campaign's status does not allow the change."""
     rows = yield campaign_statement("lock_campaign", id=campaign_id)
     if not rows or (campaign := read_campaign(rows[0])).namespace != place.namespace or campaign.agent != place.agent:
         raise NotFound(f"agent {place.agent!r} has no campaign {campaign_id!r}")
@@ -125,8 +126,8 @@ def end_with_outcome(
 
 
 def abandon_chunk(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
-    """End some recipients of a campaign whose run is over or being canceled, even if their turns are in progress. Those
-    turns still get their own outcomes. If no recipient is left, end the campaign. Return the campaign."""
+    """End some recipients of a campaign whose run is over or being canceled. A recipient's turn may still be in
+    progress; it gets its own outcome later. If no recipient is left, end the campaign. Return the campaign."""
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
         return campaign
@@ -144,9 +145,8 @@ def abandon_chunk(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
 
 
 def end_lost_campaign(place: Place, campaign_id: str, reason: str) -> Operation[Literal["over", "again", "wait"]]:
-    """Stop a campaign whose run has ended before the campaign, as a call of `stop` would. Return `over` if the campaign
-    has ended, `again` if there is more to do at once, or `wait` if turns are in progress and have some time left to
-    end."""
+    """Stop a campaign whose run is over. Each call does a part of the work. Return `over` if the campaign has ended.
+    Return `again` if there is more to do at once, or `wait` if turns in progress still have time to end."""
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
         return "over"

@@ -36,8 +36,8 @@ class QuietHours:
 
 
 def next_clock(now: Micros, minute: int, zone: zones.Zone) -> Micros:
-    """Return the first instant at or after `now` at which clocks of the zone show `minute`, in minutes after midnight.
-    If daylight saving skips that time of day, use the first instant after the gap."""
+    """Return the first instant, `now` or later, when the time of day in the zone is `minute` minutes after midnight. If
+    daylight saving skips that time of day, return the first instant after the gap."""
     second = -(-now // SECOND)
     wall = second + zone.offset(second)
     midnight = wall - wall % 86_400

@@ -49,7 +49,7 @@ class CampaignOptions:
     on_active_flow: OnActiveFlow = "skip"
 
     def assign(self, salt: str, external_id: str) -> str | None:
-        """Return the name of the user's variant, `HOLDOUT` if the user is in the holdout group, or None."""
+        """Return `HOLDOUT` if the user is in the holdout group, and otherwise the name of their variant or None."""
         return assign_variant(self.holdout, self.variants, salt, external_id)
 
     def variant(self, name: str | None) -> Variant | None:

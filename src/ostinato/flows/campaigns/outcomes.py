@@ -44,8 +44,7 @@ def collect_ended_turns(place: Place, campaign: CampaignRecord, definition: Defi
 
 
 def count_outcomes(campaign_id: str) -> Operation[dict[str, int]]:
-    """Return a dict from outcome to number of recipients. Recipients without an outcome are counted as `pending` or
-    `started`."""
+    """Return the numbers of recipients by outcome. Those without an outcome are counted as `pending` or `started`."""
     counts: Counter[str] = Counter()
     for status, outcome, _, _, count in (yield campaign_statement("count_recipients", id=campaign_id)):
         counts[outcome if status == "done" else status] += count
@@ -53,8 +52,8 @@ def count_outcomes(campaign_id: str) -> Operation[dict[str, int]]:
 
 
 def aggregate(counts: Mapping[str, int]) -> tuple[Outcome, str | None]:
-    """Return the outcome of a campaign and the reason for it. `counts` maps each outcome to the number of recipients
-    with it. The reason is `partial` if some recipients succeeded and some failed."""
+    """Return the outcome of a campaign and the reason for it. `counts` has the numbers of recipients by outcome. The
+    reason is `partial` if some recipients succeeded and some failed."""
     if not sum(counts.values()):
         return Outcome.SKIPPED, "empty_segment"
     if counts.get("success"):

@@ -24,8 +24,8 @@ _SAMPLE = 10  # external ids in a preview
 @dataclass(frozen=True, slots=True)
 class Preview:
     """Which users a campaign would reach now. `recipients` is the size of the segment. `reachable` is how many of those
-    users would get a message. `skipped` maps each reason to the number of users who would get none. `sample` has the
-    external ids of some users who would get a message. `refused` is true if the audience exceeds `max_recipients`."""
+    users would get a message. `skipped` has the numbers of the others by reason. `sample` has the external ids of some
+    users who would get a message. `refused` is true if the audience exceeds `max_recipients` without `confirmed`."""
 
     recipients: int
     reachable: int

@@ -18,8 +18,8 @@ _UNITS = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": DAY}
 class Rate:
     """A limit of `count` messages in each period of length `per`, evenly spaced.
 
-    The caller stores the state of the limit as one time, `arrival`: the nominal time of the last message. The next
-    message may be sent one interval later.
+    The state of the limit is one time, `arrival`, which the caller stores. It is when the last message was due at this
+    rate. The next message may be sent one interval later.
     """
 
     count: int

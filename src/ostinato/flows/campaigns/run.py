@@ -73,7 +73,7 @@ class Surroundings:
         return stored
 
     async def stored(self, agent: str) -> Mapping[str, Any] | None:
-        """Return the declaration of an agent by the node that started last, or None if no node has declared it."""
+        """Return the newest stored declaration of an agent, or None if no node has declared it."""
 
         def look(_: int) -> Operation[list[Any]]:
             return (yield statement("declared_agent", name=agent))
@@ -130,9 +130,9 @@ class CampaignRun:
     async def _check_flows(self, definition: Definition, declared: Mapping[str, Any]) -> None:
         """Raise `Fatal` if the agent lacks a flow that the campaign or one of its variants names.
 
-        A flow is accepted if `declared` or the newest stored declaration of the agent has it. Calls that send or
-        schedule a campaign check this, too. This check is for runs that were started without such a call, and for flows
-        that were removed later. A campaign that is already stored is not checked again.
+        A flow is accepted if `declared` or the newest stored declaration of the agent has it. A campaign that is
+        already stored is not checked again. Calls that send or schedule a campaign make this check, too. But a run may
+        start without such a call, and a flow may be removed later.
         """
         if await self._find() is not None:
             return

@@ -58,7 +58,8 @@ class Progress:
 
 
 def advance(place: Place, campaign_id: str, setting: Setting, direct: DirectRoom | None = None) -> Operation[Progress]:
-    """Collect the turns that are over, and begin more. With `direct`, begin at most as many as it has room for."""
+    """Collect the turns that are over, and begin more. With `direct`, this node itself handles some of them, and at
+    most `direct.room` turns begin."""
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
         return Progress(campaign.status, 0, 0, None, False)
@@ -91,7 +92,8 @@ def _send(
     direct: DirectRoom | None,
 ) -> Operation[tuple[int, int, Micros | None]]:
     """Begin the turns of recipients that are due, as far as `room` and the rates allow. Return the number of changed
-    recipients, the number of begun turns, and the time until which a rate delays the rest, or None if no rate does."""
+    recipients, the number of begun turns, and a time or None. If no turn may begin now, the time is when the rates
+    allow the next one."""
     options, now = definition.options, place.now
     wait: Micros | None = None
     if options.rate is not None:
@@ -202,8 +204,8 @@ def _accept(
 
 
 def _open(place: Place, opened: Sequence[tuple[SessionRecord, Run, str]]) -> Operation[None]:
-    """Insert sessions, and start their runs with one turn in each mailbox. `opened` has the session, its run and the id
-    of the turn."""
+    """Insert sessions, and start their runs with one turn in each mailbox. `opened` has tuples of a session, its run,
+    and the id of the turn."""
     if not opened:
         return
     yield statement("insert_sessions", [session_row(session) for session, _, _ in opened])
@@ -219,8 +221,8 @@ def _mail_sessions(
     sessions: dict[str, SessionRecord],
     turns: Mapping[str, TurnRecord],
 ) -> Operation[dict[str, str]]:
-    """Send turns to the mailboxes of the runs of open sessions. A session whose run is over is ended and removed from
-    `sessions`. Return a dict from external id to the reason why the mailbox did not accept the turn."""
+    """Send the turns of recipients with open sessions to the mailboxes of these sessions. A session whose run is over
+    is ended and removed from `sessions`. Return the reasons why turns were not accepted, by external id."""
     addressed = [recipient for recipient in recipients if users[recipient.external_id].id in sessions]
     if not addressed:
         return {}

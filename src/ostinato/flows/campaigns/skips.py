@@ -124,8 +124,8 @@ def _reason_to_skip(
 
 
 def lacks_session(definition: Definition, session: SessionRecord | None) -> bool:
-    """Whether a recipient is skipped with the reason `bootstrap_disabled`: they have no active session, and the
-    campaign must not open one. `session` is their open session."""
+    """Return whether the recipient has no active session and the campaign must not open one. `session` is the
+    recipient's open session, which may be idle."""
     usable = session is not None and session.status is SessionStatus.ACTIVE
     return not usable and not definition.allow_session_bootstrap
 
@@ -150,8 +150,8 @@ def foresee_skips(
     setting: Setting,
     audience: Sequence[tuple[str, UserRecord | None]],
 ) -> Operation[dict[str, str]]:
-    """Return a dict from external id to reason, for those users of an audience whom a campaign would skip if it began
-    now. Changes nothing."""
+    """Return why a campaign would skip users if it began now: the reasons by external id. Users who would not be
+    skipped are left out. Nothing is changed."""
     options = definition.options
     users = {name: user for name, user in audience if user is not None}
     ids = [(user.id,) for user in users.values()]

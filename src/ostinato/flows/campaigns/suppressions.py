@@ -14,7 +14,8 @@ _MOST_NAMED = 1_000
 
 
 def check_names(users: Collection[str]) -> Sequence[str]:
-    """Return the external ids of users in one order, each once. Raises OstinatoError if `users` is no list of them."""
+    """Return the external ids in `users`, sorted and without duplicates. Raises OstinatoError if `users` is not a list
+    of external ids, or is empty or too long."""
     if isinstance(users, str) or not 1 <= len(users) <= _MOST_NAMED:
         raise OstinatoError(f"users {short_repr(users)} is not a list of 1 to {_MOST_NAMED:,} external ids")
     for name in users:

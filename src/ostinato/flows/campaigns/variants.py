@@ -31,8 +31,8 @@ class Variant:
 
 
 def assign_variant(holdout: float, variants: Sequence[Variant], salt: str, external_id: str) -> str | None:
-    """Return the name of the user's variant, `HOLDOUT` if the user is in the holdout group, or None if there are no
-    variants. The same salt and external id give the same result on every node."""
+    """Return `HOLDOUT` if the user is in the holdout group. Otherwise return the name of the user's variant, or None if
+    there are no variants. The same salt and external id give the same result on every node."""
     if not holdout and not variants:
         return None
     digest = hashlib.sha256(f"{salt}\0{external_id}".encode()).digest()

@@ -16,11 +16,10 @@ from ostinato.when.instants import Micros, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class CampaignInfo:
-    """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. If the campaign
-    was paused or stopped, `reason` says why. `counts` maps each outcome to the number of recipients with it; recipients
-    without an outcome are counted as `pending` or `started`. `partial` is true if some recipients succeeded and some
-    failed. `reasons` maps each reason to the number of recipients with it. `variants` maps each variant to the number
-    of recipients with it."""
+    """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. `reason` says why
+    the campaign was paused or stopped, or why it has its outcome. `counts` has the numbers of recipients by outcome;
+    those without an outcome are counted as `pending` or `started`. `partial` is true if some recipients succeeded and
+    some failed. `reasons` and `variants` have the numbers of recipients by reason and by variant."""
 
     id: str
     agent: str
@@ -65,7 +64,7 @@ class RecipientInfo:
 def campaign_info(
     campaign: CampaignRecord, counts: Mapping[str, int], reasons: Mapping[str, int], variants: Mapping[str, int]
 ) -> CampaignInfo:
-    """Return a campaign as users see it. The three mappings are the fields of `CampaignInfo`."""
+    """Return a campaign as users see it. `counts`, `reasons` and `variants` become fields of the `CampaignInfo`."""
     definition = orjson.loads(campaign.definition)
     return CampaignInfo(
         campaign.id,

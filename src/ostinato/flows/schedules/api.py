@@ -140,8 +140,8 @@ class AgentSchedules:
         first: Callable[[], Operation[None]] | None = None,
         request: tuple[str | None, str] = (None, "create agent schedule"),
     ) -> str:
-        """Check and create a schedule, and return its id. `first` is an operation that runs first in the same
-        transaction and may raise. `request` is a request id and a text that describes the request."""
+        """Check and create a schedule, and return its id. `first` is executed first in the same transaction; if it
+        raises, nothing is created. `request` is a pair: a request id, and a text that describes the request."""
         self.check_definition(declared, definition)
 
         def write() -> Operation[str]:
@@ -194,7 +194,7 @@ class AgentSchedules:
 
     async def pause(self, id: str, note: str = "", *, request_id: str | None = None) -> ScheduleRecord:
         """Pause a schedule. A schedule that is declared in the code can be paused, too. Due times within the pause do
-        not run. The pause survives a restart."""
+        not run, unless `resume` catches them up. The pause survives a restart."""
         read_notes(note)
         what = f"pause agent schedule {digest(self._agent, id, note)}"
         return await self._change(
@@ -318,7 +318,7 @@ class AgentSchedules:
         return await self._host().store.read(read)
 
     async def store(self) -> SchedulerStore:
-        """Return a `SchedulerStore`, with which an executor that is not a node claims due occurrences and reports their
+        """Return a `SchedulerStore`. With it, an executor that is not a node claims due occurrences and reports their
         outcomes."""
         scheduler, _ = await self._scheduler()
         seconds = scheduler.settings.claim_ttl_seconds
@@ -346,8 +346,8 @@ class AgentSchedules:
 
 
 def read_id(id: str | None, scheduler: Scheduler) -> str:
-    """Return `id`, or a generated id if `id` is None. Raises OstinatoError if `id` has a prefix that is reserved for
-    schedules of the code or of tools, or is too long."""
+    """Return `id`, or a generated id if `id` is None. Raises OstinatoError if `id` is too long, or has a prefix that is
+    reserved for schedules of the agent's code or tools."""
     if id is None:
         return scheduler.place.new_id(scheduler.place.now)
     check_id(id, "the schedule's id")
@@ -377,7 +377,8 @@ def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None
 
 
 def _check_target(place: Place, definition: Definition) -> Operation[None]:
-    """Raise `NotFound` if the agent has no such user, or if the user has no such session."""
+    """Raise `NotFound` if the definition names a user whom the agent does not have, or a session that the user does not
+    have."""
     if definition.user is None:
         return
     names = {"namespace": place.namespace, "agent": place.agent, "user": definition.user}

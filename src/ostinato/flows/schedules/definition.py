@@ -84,14 +84,14 @@ class SchedulerSettings:
 
     @property
     def digest(self) -> str:
-        """A text that contains the settings on which schedules depend. If this text changes, the same definition makes
-        a different schedule."""
+        """The settings that affect schedules, as a text. If this text changes, the stored schedules must be updated."""
         return f"{orjson.dumps(self.default_on_missed.as_json()).decode()} {self.grace} {self.max_concurrent_runs}"
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A checked definition. `run_at` is an instant. `target` has the form in which users write it."""
+    """A checked definition of an agent's schedule. `run_at` is in microseconds since 1970. `target` has the form in
+    which users write it."""
 
     flow: str
     trigger_type: str
@@ -137,8 +137,8 @@ class Definition:
         return cron(self.cron_expr or "", tz=zone)
 
     def missed(self, settings: SchedulerSettings) -> OnMissed:
-        """Return the definition's policy for missed due times, or the default of `settings`. If a `catch_up` policy has
-        no limits, the returned policy has the default limits."""
+        """Return the policy for missed due times: the definition's own, or else the default of `settings`. A `catch_up`
+        policy without limits gets the default limits."""
         missed = self.on_missed or settings.default_on_missed
         if missed.policy == "catch_up" and missed.max_runs is None and missed.max_age_seconds is None:
             return OnMissed("catch_up", 1, _CATCH_UP_AGE)
@@ -154,21 +154,22 @@ class Definition:
         return Policies(Overlap.BUFFER_ALL, catchup, max_buffer=missed.max_runs or _BUFFER)
 
     def covers(self, run_at: Micros, now: Micros, settings: SchedulerSettings) -> bool:
-        """Return whether an occurrence that was due at `run_at`, before `now`, would still run."""
+        """Return whether an occurrence that was due at `run_at` would still run at the time `now`."""
         missed = self.missed(settings)
         if missed.policy == "skip":
             return now - run_at <= settings.grace
         return missed.max_age_seconds is None or now - run_at <= max(settings.grace, missed.max_age_seconds * SECOND)
 
     def digest(self, zone: str, settings: SchedulerSettings) -> str:
-        """Return a hash. Two definitions with the same hash make the same schedule."""
+        """Return a hash of the definition, the zone and the settings. Two definitions with the same hash make the same
+        schedule."""
         whole = [self.as_json(), zone, settings.digest]
         return hashlib.sha256(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _known(document: object, fields: tuple[str, ...], place: str) -> Mapping[str, Any]:
-    """Return the document unchanged. Raises OstinatoError if the document is not an object, or has a field that is not
-    in `fields`."""
+    """Check that `document` is an object without fields other than `fields`, and return it. Raises OstinatoError if it
+    is not."""
     if not isinstance(document, Mapping):
         raise OstinatoError(f"{place} {short_repr(document)} is not an object with {', '.join(fields)}")
     for name in document:
@@ -246,8 +247,8 @@ def read_expr(value: object, zone: str, place: str) -> str:
 
 
 def read_run_at(value: object, zone: str, place: str) -> Micros:
-    """Return an instant. A time without an offset is a local time in the zone. Raises OstinatoError if it is not a
-    time, or not in the years in which schedules can have times."""
+    """Read a time, and return it in microseconds since 1970. A time without an offset is a local time in `zone`. Raises
+    OstinatoError if `value` is not a time, or is in a year that schedules do not support."""
     if not isinstance(value, str | datetime):
         raise OstinatoError(f"{place} {short_repr(value)} is not a time such as '2026-03-01T09:00'")
     moment = read_datetime(value, place)

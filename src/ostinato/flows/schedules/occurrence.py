@@ -1,5 +1,5 @@
-"""The durable function that a due time of an agent's schedule starts. It begins a turn of one user, or a campaign. Each
-run of the function is the record of one occurrence."""
+"""The durable function that an agent's schedule starts at each due time. It begins a turn of one user, or a campaign.
+Each run of the function is the record of one occurrence."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ class Holding:
     """Keeps runs active while their turns are in progress, so that these runs count for `max_concurrent_runs`. A parked
     run does not count.
 
-    At most half of the node's slots are used for this, because sessions need slots, too. A run that gets no such slot
-    is parked, so a `max_concurrent_runs` above that number can be exceeded.
+    At most half of the node's slots are used for this, because sessions need slots, too. Further runs are parked and do
+    not count. So more turns than `max_concurrent_runs` can be in progress if it is above half of the slots.
     """
 
     def __init__(self) -> None:
@@ -136,9 +136,9 @@ def _look(turn_id: str) -> Operation[list[Any]]:
 def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Operation[dict[str, Any]]:
     """Accept the turn of an occurrence.
 
-    Return a dict with `turn`, `outcome` and `attempt`. If the schedule may no longer run, or the session that the
-    schedule names is not active, return a dict with only `refused`, the reason. A turn that was accepted before is
-    never refused.
+    Return a dict with `turn`, `outcome` and `attempt`. Return a dict with only `refused`, the reason, in two cases: the
+    schedule may no longer run, or the turn may not open a session and the session that it names is not active. A turn
+    that was accepted before is never refused.
     """
     rows = yield agent_statement("agent_user", namespace=place.namespace, agent=place.agent, user=turn_input.user)
     user = read_user(rows[0]) if rows else None

@@ -75,7 +75,7 @@ class Scheduler:
 
 
 def engine_name(agent: str, id: str) -> str:
-    """Return the name of the engine's schedule that fires a schedule of an agent."""
+    """An agent's schedule is fired by a schedule of the engine. Return the name of the latter."""
     return f"agent/{agent}/{id}"
 
 
@@ -133,8 +133,8 @@ def _stored(scheduler: Scheduler, id: str, origin: str, definition: Definition, 
 
 
 def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise DefinitionError if the definition has a `run_at` in the past, and its policy for missed due times would not
-    run it."""
+    """Raise DefinitionError if the definition's `run_at` is in the past, and its policy for missed due times would skip
+    it."""
     run_at, now = definition.run_at, scheduler.place.now
     if run_at is not None and run_at <= now and not definition.covers(run_at, now, scheduler.settings):
         catch_up = "on_missed={'policy': 'catch_up', 'max_age_seconds': …} that reaches back to it"
@@ -142,8 +142,8 @@ def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
 
 
 def check_to_come(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise DefinitionError if the definition has a `run_at` in the past. An updated schedule does not catch up missed
-    due times."""
+    """Raise DefinitionError if the definition's `run_at` is in the past. This check is for updates, because an updated
+    schedule does not catch up missed due times."""
     if definition.run_at is not None and definition.run_at <= scheduler.place.now:
         raise _has_passed(scheduler, definition, definition.run_at)
 
@@ -311,10 +311,10 @@ Done: TypeAlias = dict[str, list[str]]
 def apply_declared(
     scheduler: Scheduler, wanted: Mapping[str, Definition], can_begin: Callable[[Definition], None]
 ) -> Operation[Done]:
-    """Make an agent's stored schedules match the schedules that its code declares. Schedules are created, updated or
-    canceled. They are paused (`held`) while the agent's scheduler is not enabled, and resumed (`released`) afterwards.
-    `can_begin` raises if a turn of a definition could not begin. Return a dict from the kind of change, such as
-    `created`, to the ids of the changed schedules."""
+    """Make an agent's stored schedules match `wanted`, the schedules that its code declares. Schedules are created,
+    updated or canceled. They are paused (`held`) while the agent's scheduler is not enabled, and resumed (`released`)
+    afterwards. `can_begin` raises if no turn could begin with a definition. Return the ids of the changed schedules, by
+    the kind of change, such as `created`."""
     place = scheduler.place
     yield statement("lock_declared_agent", name=place.agent)
     rows = yield statement("declared_agent_schedules", namespace=place.namespace, agent=place.agent)
@@ -342,9 +342,9 @@ Cursor: TypeAlias = tuple[str, str]  # the namespace and the id of the last sche
 
 
 def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation[tuple[Done, Cursor | None]]:
-    """Apply the agent's present zone and settings to one page of the schedules that were created over the API or by
-    tools, in all namespaces. Return a pair. The first value is a dict from the kind of change to the ids of the changed
-    schedules. The second value is the cursor of the next page, or None if this page is the last."""
+    """Apply the agent's present zone and settings to one page of its schedules, in all namespaces. Schedules that the
+    code declares are left out. Return a pair: the ids of the changed schedules by the kind of change, and the cursor of
+    the next page. The cursor is None after the last page."""
     place, settings = scheduler.place, scheduler.settings
     names = {"agent": place.agent, "zone": scheduler.zone, "settings": settings.digest}
     within, last = after
@@ -401,8 +401,8 @@ def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition
 
 
 def note_tool_denial(place: Place, subject: str, data: Mapping[str, Any]) -> Operation[None]:
-    """Write an event which says that a tool was refused because it asked for access beyond the current user's
-    schedules."""
+    """Write the event `schedule:tool_scope_denied`: the call of a schedule tool was refused, because it went beyond
+    what the tool may do for the current user."""
     body = {name: value for name, value in data.items() if value is not None}
     yield sql("notify")
     yield sql("insert_events", [audit(place.now, place.namespace, "schedule:tool_scope_denied", subject, None, **body)])

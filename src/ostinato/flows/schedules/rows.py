@@ -37,9 +37,9 @@ statement = Statements(
 
 @dataclass(slots=True)
 class StoredSchedule:
-    """The row of an agent's schedule. `definition` is JSON. `engine_id` is the id of the engine's schedule that fires
-    this schedule, and `name` is the name of the engine's schedule. `held` is 1 while the schedule is paused because the
-    agent's scheduler is not enabled."""
+    """The row of an agent's schedule. `definition` is JSON. A schedule of the engine fires the agent's schedule:
+    `engine_id` and `name` are its id and its name. `held` is 1 while the schedule is paused because the agent's
+    scheduler is not enabled."""
 
     namespace: str
     agent: str
@@ -186,7 +186,7 @@ class CampaignEnd(NamedTuple):
 
 
 def run_records(runs: Sequence[Run], stored: StoredSchedule) -> Operation[list[ScheduleRunRecord]]:
-    """Return the records of a schedule's occurrences from their runs."""
+    """Convert the runs of a schedule's occurrences into records."""
     begins: dict[str, Micros] = {}
     if runs:
         begins = {row[0]: row[1] for row in (yield statement("occurrence_begins", [(run.id,) for run in runs]))}
@@ -209,9 +209,8 @@ def _nominal(run: Run) -> Micros:
 def _run_record(
     run: Run, stored: StoredSchedule, begun: Micros | None, campaign: CampaignEnd | None
 ) -> ScheduleRunRecord:
-    """Return the record of an occurrence. `campaign` is the occurrence's campaign if the run was stopped. Such a
-    campaign has already reached people and ends after the run. So the outcome, the reason and the end time come from
-    the campaign."""
+    """Return the record of an occurrence. `campaign` is given only if the run was stopped. The campaign then ends after
+    the run, so the outcome, the reason and the end time come from the campaign."""
     detail = read_detail(run.detail)
     result: dict[str, Any] = {}
     outcome, reason, finished = None, run.reason, run.finished
@@ -265,8 +264,8 @@ COMPANION = Companion(_nothing, _forget, _forget_runs, "app.agents.schedules(…
 
 
 def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operation[str | None]:
-    """Return None if an occurrence that has fired may still begin, else the reason: `schedule_canceled` or
-    `schedule_paused`. `asked` means that a call of `trigger` made the occurrence. Such an occurrence begins even if the
+    """Return why an occurrence that has fired must not begin: `schedule_canceled` or `schedule_paused`. Return None if
+    it may begin. `asked` means that a call of `trigger` created the occurrence. Such an occurrence begins even if the
     schedule is paused."""
     rows = yield statement("agent_schedule_is", namespace=namespace, agent=agent, id=id)
     if not rows or rows[0][0] == "canceled":

@@ -137,8 +137,8 @@ def check_schedule_tools(agent: Agent) -> None:
 
 
 def _models() -> tuple[type[BaseModel], type[BaseModel], type[BaseModel], type[BaseModel]]:
-    """Return the models of the arguments of the tools, in the order create, update, cancel, list. No tool has an
-    argument for the target."""
+    """Return the models of the tools' arguments, in the order create, update, cancel, list. No tool has an argument for
+    the target, because the target is always the current user."""
     from pydantic import BaseModel, ConfigDict, Field
 
     class Strict(BaseModel):

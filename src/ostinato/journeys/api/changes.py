@@ -237,9 +237,15 @@ class Journeys(JourneyQueries):
         return await self.binding(id)
 
     async def cancel_bindings(self, name: str, subject: str) -> list[BindingInfo]:
-        """Cancel all active bindings of a journey for one subject, and return them."""
-        bindings = await self.bindings(name=name, subject=subject, limit=1000)
-        return [await self.cancel_binding(one.id) for one in bindings if one.state not in ("cancelled", "exhausted")]
+        """Cancel the bindings of a journey for one subject, those that are paused too, and return them. Bindings that
+        have ended are left out."""
+        cancelled, after = [], ""
+        while page := await self.bindings(name=name, subject=subject, after=after, limit=1000):
+            for binding in page:
+                if binding.state not in ("cancelled", "exhausted"):
+                    cancelled.append(await self.cancel_binding(binding.id))
+            after = page[-1].id
+        return cancelled
 
     async def call(
         self, name: str, body: Mapping[str, Any] | None = None, *, version: str | None = None,
@@ -286,10 +292,11 @@ class Journeys(JourneyQueries):
         call: str,
         request: Request | None,
     ) -> asyncio.Future[None] | None:
-        """Submit an input. `segment` runs the instance on this node until the instance waits or ends; it is None if
-        this node does not run the instance. A segment applies the input itself. Without a segment, a transaction
-        applies the input. Return a future that is done when the instance waits or ends, or None if the instance does
-        not run on this node.
+        """Submit an input to a step. Return a future that is done when the instance waits or ends, or None if the
+        instance does not run on this node.
+
+        If this node already runs the instance, `segment` is the object that does so, and it applies the input.
+        Otherwise `segment` is None, and a transaction applies the input.
 
         Raise `StepNotActive` if the input was refused. Raise `Outdated` if the instance has changed since the snapshot,
         or if the result is unknown. After `Outdated`, the caller must read the instance again.
@@ -398,7 +405,8 @@ def _read_sources(source: str | Path) -> list[tuple[str, str]]:
 
 
 def _status_to_json(status: JourneyStatus) -> str:
-    """Return the answer to store for repeated calls. The note is left out, because it may no longer be true then."""
+    """Return a status as JSON, to store it as the answer to repeated calls. The note is left out, because it may no
+    longer be true then."""
     values = {field.name: getattr(status, field.name) for field in fields(status) if field.name != "note"}
     return orjson.dumps(values).decode()
 

@@ -89,8 +89,8 @@ class JourneyQueries:
         return await self._check_in_thread(find_problems, text, file, runtime.plugins, documents, runtime.settings)
 
     async def _check_in_thread(self, check: Callable[..., T], *arguments: Any) -> T:
-        """Run a check in a thread, and return its result. Checking a long definition takes seconds. Meanwhile the event
-        loop must renew the node's lease."""
+        """Run a check in a thread, and return its result. Checking a long definition takes seconds and would block the
+        event loop."""
         return await self._api.computing.in_thread(self._api.namespace, check, *arguments)
 
     async def definition(self, name: str, version: str | None = None) -> DefinitionInfo:

@@ -102,7 +102,7 @@ def _labels(tags: tuple[str, ...], attributes: Mapping[str, str]) -> dict[str, J
 
 
 def active_steps(definition: Definition, instance: Instance) -> dict[str, Frame]:
-    """Return a dict from state id to frame, with the frames that wait for an input."""
+    """Return the frames that wait for an input, by the id of their state."""
     steps: dict[str, Frame] = {}
     for frame in instance.frames.values():
         if frame.rest is Rest.PARKED and not instance.over:
@@ -173,8 +173,8 @@ def outcome_of(definition: Definition, record: JourneyRecord, outcome_id: str | 
 def projected_fields(
     response: Projection | None, context: Mapping[str, Json], reserved: Collection[str]
 ) -> dict[str, Json]:
-    """Return the fields of the context variable that a response shows. The names in `reserved`, which the engine uses,
-    are left out."""
+    """Return the fields that a response shows: those of one variable of the context. The names in `reserved`, which the
+    engine uses, are left out."""
     value = None if response is None else context.get(response.output_var)
     return {name: one for name, one in value.items() if name not in reserved} if isinstance(value, Mapping) else {}
 

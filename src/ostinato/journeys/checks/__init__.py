@@ -1,8 +1,8 @@
 """The rules that a definition must follow beyond its shape.
 
-A rule is a function that gets one definition and yields findings. Its docstring states what must be true of the
-definition. Each finding reports a place where the statement is false. To add a rule, write a function in the module of
-its subject, and add a line to the `RULES` of that module.
+A rule is a function that gets one definition and yields findings. Its docstring says what it checks. Each finding
+reports a place that breaks the rule. To add a rule, write a function in the module of its subject, and add a line to
+the `RULES` of that module.
 """
 
 from __future__ import annotations

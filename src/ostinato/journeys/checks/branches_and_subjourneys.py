@@ -12,7 +12,7 @@ from ostinato.journeys.problems import Severity
 
 
 def branches_have_names(checking: CheckContext) -> Iterator[Finding]:
-    """The branches of a parallel state have different names."""
+    """Check that the branches of a parallel state have different names."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Parallel):
             seen: set[str] = set()
@@ -24,7 +24,8 @@ def branches_have_names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def join_goes_somewhere(checking: CheckContext) -> Iterator[Finding]:
-    """A join with a mapper has a `resultVar`. Otherwise the result of the mapper replaces the whole context."""
+    """Check that a join with a mapper has a `resultVar`. Otherwise the result of the mapper replaces the whole
+    context."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Parallel):
             join = state.parallel.join
@@ -34,7 +35,7 @@ def join_goes_somewhere(checking: CheckContext) -> Iterator[Finding]:
 
 
 def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
-    """A subjourney that a state enters is in this definition."""
+    """Check that each subjourney that a state enters is in this definition."""
     subjourneys = checking.definition.spec.subjourneys
     for graph, id, state in checking.definition.states():
         if isinstance(state, CallSubjourney) and state.subjourney.ref not in subjourneys:
@@ -45,8 +46,8 @@ def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def subjourney_ends(checking: CheckContext) -> Iterator[Finding]:
-    """No subjourney enters itself, directly or indirectly. A violation is only a warning, because the subjourney may
-    still end."""
+    """Check that no subjourney enters itself, directly or indirectly. A violation is only a warning, because the
+    subjourney may still end."""
     spec = checking.definition.spec
     calls = {name: called_by(graph) for name, graph in spec.subjourneys.items()}
     for name in calls:
@@ -80,7 +81,7 @@ def called_by(graph: Graph) -> set[str]:
 
 
 def transform_has_a_place(checking: CheckContext) -> Iterator[Finding]:
-    """A transform state whose target is a variable names the variable."""
+    """Check that a transform state names its variable if its target is a variable."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Transform):
             transform = state.transform
@@ -90,7 +91,7 @@ def transform_has_a_place(checking: CheckContext) -> Iterator[Finding]:
 
 
 def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
-    """Neither an API nor a read guard sets attributes."""
+    """Check that neither an API nor a read guard sets attributes."""
     definition = checking.definition
     guard = definition.spec.access.read
     guarding = set(steps_into(definition, guard.guard_ref)) if guard else set()
@@ -104,7 +105,8 @@ def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
 
 
 def steps_into(definition: Definition, name: str) -> Iterator[tuple[str | int, ...]]:
-    """Yield the paths of a subjourney's graph and of the graphs of all subjourneys that it enters."""
+    """Yield the path of a subjourney's graph, and the paths of the subjourneys that it enters, directly or
+    indirectly."""
     waiting, seen = [name], set()
     while waiting:
         subjourney = waiting.pop()

@@ -33,7 +33,8 @@ _CONFIG = re.compile(r"\bplatform\.config\.([A-Za-z_]\w*)")
 
 
 def language_is_known(checking: CheckContext) -> Iterator[Finding]:
-    """The language of an expression is installed. If no language at all is installed, nothing is reported."""
+    """Check that the language of each expression is installed. If no language at all is installed, nothing is
+    reported."""
     for expression in _each(checking):
         if checking.languages and expression.lang not in checking.languages and expression.lang != _JOLT:
             hint = (
@@ -44,7 +45,7 @@ def language_is_known(checking: CheckContext) -> Iterator[Finding]:
 
 
 def jolt_only_maps(checking: CheckContext) -> Iterator[Finding]:
-    """JOLT is installed if it is used, and is not used for a predicate or a status, because it only transforms
+    """Check that JOLT is installed if it is used, and that no predicate or status uses it. JOLT only transforms
     objects."""
     for site in checking.sites:
         if site.expression.lang == _JOLT and site.role in (Role.PREDICATE, Role.STATUS):
@@ -56,7 +57,7 @@ def jolt_only_maps(checking: CheckContext) -> Iterator[Finding]:
 
 
 def syntax(checking: CheckContext) -> Iterator[Finding]:
-    """An expression is valid in its language."""
+    """Check that each expression is valid in its language."""
     for expression in _each(checking):
         wrong = _wrong(checking, expression)
         if wrong is not None:
@@ -69,14 +70,14 @@ def _wrong(checking: CheckContext, expression: Expression) -> str | None:
 
 
 def predicate_decides(checking: CheckContext) -> Iterator[Finding]:
-    """A predicate that is a literal is `true` or `false`."""
+    """Check that a predicate that is a literal is `true` or `false`."""
     for site in checking.sites:
         if site.role is Role.PREDICATE and _NOT_BOOLEAN.fullmatch(site.expression.expr.strip()):
             yield Finding((*site.expression.path, "expr"), "a predicate is true or false, and this literal is neither")
 
 
 def join_language(checking: CheckContext) -> Iterator[Finding]:
-    """The mapper of a join is written in DataWeave or in its subset `plain`."""
+    """Check that the mapper of a join is written in DataWeave or in its subset `plain`."""
     for site in checking.sites:
         if site.role is Role.JOIN and site.expression.lang not in (_DATAWEAVE, _PLAIN):
             message = f"the mapper of a join is dataweave or plain, not {site.expression.lang}"
@@ -84,8 +85,8 @@ def join_language(checking: CheckContext) -> Iterator[Finding]:
 
 
 def names(checking: CheckContext) -> Iterator[Finding]:
-    """The first name of a path is bound. In DataWeave every path of an expression is checked. In jq and JSONata only
-    the first path is checked, because later ones may begin at another value."""
+    """Check that a path in an expression begins with a bound name. In DataWeave every path is checked. In jq and
+    JSONata only the first path is checked, because later ones may begin at another value."""
     for expression in _each(checking):
         if expression.lang in _BEGINS:
             begins = _BEGINS[expression.lang].match(expression.expr)
@@ -103,8 +104,8 @@ def names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def several_fields(checking: CheckContext) -> Iterator[Finding]:
-    """In DataWeave, `-` is not used with a list of names. It removes only one field from an object, and fails with a
-    list."""
+    """Check that DataWeave's `-` is not used with a list of names. It removes only one field from an object, and fails
+    with a list."""
     for expression in _each(checking):
         if expression.lang == _DATAWEAVE and _MINUS_LIST.search(expression.expr):
             message = "`-` takes out one field, and not a list of them"
@@ -112,8 +113,8 @@ def several_fields(checking: CheckContext) -> Iterator[Finding]:
 
 
 def config_is_declared(checking: CheckContext) -> Iterator[Finding]:
-    """Expressions must read only values of `platform.config` that the definition declares. Other values are not there
-    at run time."""
+    """Check that expressions read only values of `platform.config` that the definition declares. Other values are not
+    there at run time."""
     declared = checking.definition.spec.platform.config
     for expression in _each(checking):
         for name in dict.fromkeys(_CONFIG.findall(expression.expr)):
@@ -124,7 +125,7 @@ def config_is_declared(checking: CheckContext) -> Iterator[Finding]:
 
 
 def choice_is_total(checking: CheckContext) -> Iterator[Finding]:
-    """A choice state has a default, unless its last case is always true."""
+    """Check that a choice state has a default, unless its last case is always true."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Choice) and state.default is None and not _always(state):
             yield Finding(
@@ -133,7 +134,7 @@ def choice_is_total(checking: CheckContext) -> Iterator[Finding]:
 
 
 def _always(state: Choice) -> bool:
-    """Return whether the last case of a choice state is always true. Return True as well if it could not be read."""
+    """Return whether the last case of a choice state is always true, or could not be read."""
     return not state.choices or state.choices[-1].when.predicate.expr.strip() in ("true", "")
 
 

@@ -16,7 +16,7 @@ _COMPARED = 100_000  # most names to compare in one check; after that, misspelli
 
 
 def ids(checking: CheckContext) -> Iterator[Finding]:
-    """The id of a state is a readable text that can be part of the URL of a step."""
+    """Check that the id of each state is a readable text that can be part of the URL of a step."""
     for graph, id, _ in checking.definition.states():
         if id in (".", ".."):
             message = f"{id!r} is not a valid id for a state: it would change the URL of a step"
@@ -27,7 +27,7 @@ def ids(checking: CheckContext) -> Iterator[Finding]:
 
 
 def start_exists(checking: CheckContext) -> Iterator[Finding]:
-    """`start` names a state of its graph."""
+    """Check that the `start` of each graph names one of its states."""
     for graph in checking.definition.graphs():
         if graph.start not in graph.states:
             hint = did_you_mean(graph.start, graph.states) or list_choices(graph.states)
@@ -36,7 +36,7 @@ def start_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def target_exists(checking: CheckContext) -> Iterator[Finding]:
-    """A state leads only to states of its own graph."""
+    """Check that each state leads only to states of its own graph."""
     elsewhere = {id for graph in checking.definition.graphs() for id in graph.states}
     compared = 0
     for graph, id, state in checking.definition.states():
@@ -52,7 +52,7 @@ def target_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def reachable(checking: CheckContext) -> Iterator[Finding]:
-    """Every state can be reached from the start of its graph, or from a state at which a schedule starts the
+    """Check that every state can be reached from the start of its graph, or from a state at which a schedule starts the
     journey."""
     for graph in checking.definition.graphs():
         if not checking.knows_all((*graph.path, "states")):
@@ -77,14 +77,14 @@ def reached_from(graph: Graph, *starts: str) -> set[str]:
 
 
 def successors(graph: Graph) -> dict[str, list[str]]:
-    """Return a dict from state id to the ids of the states that it leads to within the graph."""
+    """Return for each state, by its id, the ids of the states that it leads to within the graph."""
     return {
         id: [target for _, target in targets(state) if target in graph.states] for id, state in graph.states.items()
     }
 
 
 def predecessors(graph: Graph) -> dict[str, list[str]]:
-    """Return a dict from state id to the ids of the states of the graph that lead to it."""
+    """Return for each state, by its id, the ids of the states of the graph that lead to it."""
     before: dict[str, list[str]] = {id: [] for id in graph.states}
     for id, further in successors(graph).items():
         for target in further:
@@ -100,7 +100,7 @@ def _scheduled_starts(checking: CheckContext, graph: Graph) -> Iterator[str]:
 
 
 def reason_placeholders(checking: CheckContext) -> Iterator[Finding]:
-    """Placeholders in the `reason` of a `fail` state are valid, and its `errorCode` has none."""
+    """Check that placeholders in the `reason` of a `fail` state are valid, and that its `errorCode` has none."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Fail) and "${" in state.error_code:
             message, hint = (

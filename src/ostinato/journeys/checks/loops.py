@@ -12,7 +12,8 @@ from ostinato.journeys.problems import Severity
 
 
 def api_does_not_wait(checking: CheckContext) -> Iterator[Finding]:
-    """An API has no state that waits. (The task kind `schedule` itself refuses to run in an API.)"""
+    """Check that an API has no state that waits. The task kind `schedule` checks by itself that it is not used in an
+    API."""
     if not checking.definition.is_api:
         return
     for graph, id, state in checking.definition.states():
@@ -23,7 +24,7 @@ def api_does_not_wait(checking: CheckContext) -> Iterator[Finding]:
 
 
 def api_ends(checking: CheckContext) -> Iterator[Finding]:
-    """Every state of an API can reach a state that ends its graph."""
+    """Check that every state of an API can reach a state that ends its graph."""
     if not checking.definition.is_api:
         return
     for graph in checking.definition.graphs():
@@ -42,7 +43,7 @@ def _ends(state: State) -> bool:
 
 
 def api_loops(checking: CheckContext) -> Iterator[Finding]:
-    """An API has no loop. A loop is only a warning, because it may still end."""
+    """Check that an API has no loop. A loop is only a warning, because it may still end."""
     if checking.definition.is_api:
         for graph in checking.definition.graphs():
             for cycle in find_cycles(graph):
@@ -51,8 +52,8 @@ def api_loops(checking: CheckContext) -> Iterator[Finding]:
 
 
 def journey_loops(checking: CheckContext) -> Iterator[Finding]:
-    """In a journey without a time limit, every loop has a state that pauses. A loop without a pause would be stopped
-    only by the engine's limit."""
+    """Check that in a journey without a time limit, every loop has a state that pauses. A loop without a pause would be
+    stopped only by the engine's limit."""
     definition = checking.definition
     if definition.is_api or definition.spec.execution is not None:
         return
@@ -69,8 +70,8 @@ def _pauses(state: State) -> bool:
 
 
 def find_cycles(graph: Graph) -> list[list[str]]:
-    """Return the cycles of a graph in the order of the document, each as a list of the ids of states that lead to one
-    another. This is Kosaraju's algorithm, which takes linear time."""
+    """Return the cycles of a graph, in the order of the document. A cycle is a list of the ids of states that lead to
+    one another. This is Kosaraju's algorithm, which takes linear time."""
     onward, back = successors(graph), predecessors(graph)
     left: list[str] = []
     seen: set[str] = set()

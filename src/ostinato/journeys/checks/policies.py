@@ -15,8 +15,8 @@ _POLICIES: Path = ("spec", "policies")
 
 
 def resilience(checking: CheckContext) -> Iterator[Finding]:
-    """The factor of a backoff is at least 1, only one of `baseDelayMs` and `initialDelayMs` is set, and a failure rate
-    is above 0 and at most 1."""
+    """Check the numbers of resilience policies. The factor of a backoff must be at least 1. Only one of `baseDelayMs`
+    and `initialDelayMs` may be set. A failure rate must be above 0 and at most 1."""
     for name, policy in checking.definition.spec.policies.http_resilience.definitions.items():
         path = (*_POLICIES, "httpResilience", "definitions", name)
         if policy.backoff.factor is not None and policy.backoff.factor < 1:
@@ -30,7 +30,7 @@ def resilience(checking: CheckContext) -> Iterator[Finding]:
 
 
 def client_auth(checking: CheckContext) -> Iterator[Finding]:
-    """An authentication policy has the fields that its kind needs, and their values are valid."""
+    """Check that an authentication policy has the fields that its kind needs, with valid values."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
         for missing in _missing(policy):
@@ -64,7 +64,7 @@ def _missing(policy: ClientAuth) -> Iterator[str]:
 
 
 def references(checking: CheckContext) -> Iterator[Finding]:
-    """A policy names its secrets by reference, and never contains a secret itself."""
+    """Check that a policy names its secrets by reference (`secret://name`), and contains no secret itself."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
         auth = policy.auth
@@ -80,7 +80,7 @@ def references(checking: CheckContext) -> Iterator[Finding]:
 
 
 def defaults(checking: CheckContext) -> Iterator[Finding]:
-    """A policy that is named as a default exists."""
+    """Check that a policy exists if it is named as a default."""
     spec = checking.definition.spec
     resilient, auth = spec.policies.http_resilience, spec.policies.http_client_auth
     http, calls = (*_POLICIES, "httpResilience"), (*_POLICIES, "httpClientAuth")

@@ -13,7 +13,7 @@ from ostinato.journeys.language.states import CallSubjourney, Parallel, Task, Wa
 
 
 def scheduled_runs_do_not_wait(checking: CheckContext) -> Iterator[Finding]:
-    """No state that a scheduled run can reach waits for an input."""
+    """Check that a scheduled run can reach no state that waits for an input."""
     for path, settings in _schedules(checking):
         definition, start = checking.definition, str(settings.get("start"))
         hint = "lead scheduled runs around states that wait for an input"

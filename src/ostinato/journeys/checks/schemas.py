@@ -20,8 +20,8 @@ IN_OUTCOME = "journeyId journeyName phase status output error outcomeId tags att
 
 
 def valid(checking: CheckContext) -> Iterator[Finding]:
-    """A schema is valid JSON Schema 2020-12. If the schema only describes an output and validates nothing, a mistake in
-    it is a warning."""
+    """Check that each schema is valid JSON Schema 2020-12. If the schema only describes an output and validates
+    nothing, a mistake in it is a warning."""
     for part in _schemas(checking):
         severity = Severity.WARNING if isinstance(part.owner, Projection | Output) else None
         if not any(_leads_out(one) for _, one in _references(part.value, part.path)):
@@ -30,7 +30,7 @@ def valid(checking: CheckContext) -> Iterator[Finding]:
 
 
 def stays_here(checking: CheckContext) -> Iterator[Finding]:
-    """A schema refers only to parts of itself."""
+    """Check that each schema refers only to parts of itself."""
     for part in _schemas(checking):
         for path, reference in _references(part.value, part.path):
             if _leads_out(reference):
@@ -40,7 +40,7 @@ def stays_here(checking: CheckContext) -> Iterator[Finding]:
 
 
 def keeps_reserved(checking: CheckContext) -> Iterator[Finding]:
-    """A variable that is shown in a status or an outcome has no field with a name that the engine uses there."""
+    """Check that the fields that a status or an outcome shows do not have names that the engine uses there."""
     for part in checking.parts:
         if isinstance(part.value, Projection):
             reserved = IN_OUTCOME if isinstance(part.owner, Output) else IN_STATUS

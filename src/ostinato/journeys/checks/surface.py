@@ -37,14 +37,14 @@ _OTHERS = {"websocket": "Journey", "queue": "Journey", "grpc": "Api", "cli": Non
 
 
 def tags(checking: CheckContext) -> Iterator[Finding]:
-    """The number of a definition's tags is within the limit."""
+    """Check that a definition does not have too many tags."""
     most, tags_ = checking.settings.limits.definition_tags, checking.definition.metadata.tags
     if len(tags_) > most:
         yield Finding(("metadata", "tags"), f"there are {len(tags_)} tags", f"at most {most} are allowed")
 
 
 def lifecycle(checking: CheckContext) -> Iterator[Finding]:
-    """An API has no lifecycle."""
+    """Check that an API has no lifecycle."""
     lifecycle_ = checking.definition.spec.lifecycle
     if checking.definition.is_api and lifecycle_ is not None:
         yield Finding(
@@ -53,8 +53,8 @@ def lifecycle(checking: CheckContext) -> Iterator[Finding]:
 
 
 def only_for(checking: CheckContext) -> Iterator[Finding]:
-    """A block that belongs to journeys is not used in an API, and a block that belongs to APIs is not used in a
-    journey."""
+    """Check that an API uses no block that belongs to journeys, and that a journey uses no block that belongs to
+    APIs."""
     definition, spec = checking.definition, checking.definition.spec
     if definition.is_api:
         for name, block in (("access", spec.access.read), ("metadata", spec.metadata != RunMetadata())):
@@ -69,8 +69,8 @@ def only_for(checking: CheckContext) -> Iterator[Finding]:
 
 
 def other_bindings(checking: CheckContext) -> Iterator[Finding]:
-    """Of the bindings other than `http`, a definition has only those that the engine supports and that the definition's
-    kind allows. `cli` and `function` have no settings."""
+    """Check the bindings other than `http`. The engine must support them, and the kind of the definition must allow
+    them. `cli` and `function` must have no settings."""
     for name, kind in _OTHERS.items():
         binding = getattr(checking.definition.spec.bindings, name)
         if binding is None:
@@ -85,7 +85,7 @@ def other_bindings(checking: CheckContext) -> Iterator[Finding]:
 
 
 def step_bindings(checking: CheckContext) -> Iterator[Finding]:
-    """The bindings of steps name steps that exist."""
+    """Check that the bindings of steps name steps that exist."""
     states = list(checking.definition.states())
     steps = {id for _, id, state in states if isinstance(state, Wait | Webhook)}
     unread = {id for graph, id, _ in states if not checking.knows(graph.at(id))}
@@ -97,7 +97,7 @@ def step_bindings(checking: CheckContext) -> Iterator[Finding]:
 
 
 def bound_names(checking: CheckContext) -> Iterator[Finding]:
-    """The headers and query parameters of a binding have names that are not empty."""
+    """Check that the headers and query parameters of a binding do not have empty names."""
     http = checking.definition.spec.bindings.http
     places: list[tuple[Path, RequestBinding]] = [((*_HTTP, "start"), http.start)]
     places += [((*_HTTP, "steps", id), binding) for id, binding in http.steps.items()]
@@ -111,7 +111,8 @@ def bound_names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def route(checking: CheckContext) -> Iterator[Finding]:
-    """The path of an API does not begin with one of the server's own paths. Such a path would never reach the API."""
+    """Check that the path of an API does not begin with one of the server's own paths. Calls of such a path would never
+    reach the API."""
     route_ = checking.definition.spec.bindings.http.route
     first = "" if route_ is None else re.split("[/:]", route_.path.strip("/"))[0]
     if first in OWN_PATHS:
@@ -120,7 +121,8 @@ def route(checking: CheckContext) -> Iterator[Finding]:
 
 
 def responses(checking: CheckContext) -> Iterator[Finding]:
-    """A response rule sets exactly one status, and a rule for successes does not match on an error type."""
+    """Check that a response rule sets exactly one status, and that a rule for successes does not match on an error
+    type."""
     responses_ = checking.definition.spec.bindings.http.api_responses
     for n, rule in enumerate(responses_.rules if responses_ else ()):
         path = (*_HTTP, "apiResponses", "rules", n)
@@ -131,7 +133,7 @@ def responses(checking: CheckContext) -> Iterator[Finding]:
 
 
 def config(checking: CheckContext) -> Iterator[Finding]:
-    """The engine has a value for each platform value that is required. If no settings are given, nothing is
+    """Check that the engine has a value for each platform value that is required. If no settings are given, nothing is
     reported."""
     if checking.configured:
         for name, setting in checking.definition.spec.platform.config.items():
@@ -141,7 +143,7 @@ def config(checking: CheckContext) -> Iterator[Finding]:
 
 
 def envelope(checking: CheckContext) -> Iterator[Finding]:
-    """A custom error envelope has a mapper, and the standard one has none."""
+    """Check that a custom error envelope has a mapper, and that the standard one has none."""
     envelope_ = checking.definition.spec.errors.envelope
     path = ("spec", "errors", "envelope")
     if envelope_ is not None and envelope_.format == "custom" and envelope_.mapper is None:
@@ -151,7 +153,7 @@ def envelope(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard(checking: CheckContext) -> Iterator[Finding]:
-    """The read guard names a subjourney that exists."""
+    """Check that the read guard names a subjourney that exists."""
     read_guard, subjourneys = checking.definition.spec.access.read, checking.definition.spec.subjourneys
     if read_guard is not None and read_guard.guard_ref not in subjourneys:
         hint = did_you_mean(read_guard.guard_ref, subjourneys) or list_choices(subjourneys)
@@ -160,7 +162,7 @@ def guard(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_answers(checking: CheckContext) -> Iterator[Finding]:
-    """A read guard, with the subjourneys that it enters, has no state that waits."""
+    """Check that neither a read guard nor a subjourney that it enters has a state that waits."""
     read_guard = checking.definition.spec.access.read
     within = tuple(steps_into(checking.definition, read_guard.guard_ref)) if read_guard else ()
     for graph, id, state in checking.definition.states():
@@ -170,8 +172,8 @@ def guard_answers(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_says_allowed(checking: CheckContext) -> Iterator[Finding]:
-    """The output of a read guard is an object with `allowed`. Without `outputVar` the output is the whole context. The
-    context has `allowed` only if a state of the guard writes it, or if it was there before the guard began."""
+    """Check that the output of a read guard is an object with `allowed`. Without `outputVar` the output is the whole
+    context, so a state of the guard should write `allowed` into it."""
     read_guard = checking.definition.spec.access.read
     graph = checking.definition.spec.subjourneys.get(read_guard.guard_ref) if read_guard else None
     if graph is None or any(_may_make_allowed(state) for state in graph.states.values()):
@@ -196,7 +198,7 @@ def _may_make_allowed(state: State) -> bool:
 
 
 def cookie_patterns(checking: CheckContext) -> Iterator[Finding]:
-    """Patterns of cookie names are valid regular expressions."""
+    """Check that patterns of cookie names are valid regular expressions."""
     return_to_client = checking.definition.spec.cookies.return_to_client
     for n, pattern in enumerate(return_to_client.include.name_patterns if return_to_client else ()):
         for _, message in schema_problems({"pattern": pattern}):
@@ -204,7 +206,7 @@ def cookie_patterns(checking: CheckContext) -> Iterator[Finding]:
 
 
 def cookie_jar(checking: CheckContext) -> Iterator[Finding]:
-    """If cookies are returned to the caller, there is a cookie jar."""
+    """Check that there is a cookie jar if cookies are returned to the caller."""
     cookies = checking.definition.spec.cookies
     if cookies.return_to_client is not None and cookies.return_to_client.mode != "none" and cookies.jar is None:
         path = ("spec", "cookies", "returnToClient")

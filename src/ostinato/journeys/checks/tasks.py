@@ -9,7 +9,7 @@ from ostinato.journeys.language.states import Task
 
 
 def registered(checking: CheckContext) -> Iterator[Finding]:
-    """The kind of a task is registered."""
+    """Check that the kind of each task is registered."""
     for _, _, state in checking.definition.states():
         if isinstance(state, Task) and state.plugin not in checking.plugins.kinds:
             hint = checking.plugins.suggest_kind(*state.plugin)
@@ -17,8 +17,7 @@ def registered(checking: CheckContext) -> Iterator[Finding]:
 
 
 def settings(checking: CheckContext) -> Iterator[Finding]:
-    """The task kind accepts the settings. A finding has the code that the task kind gives to the fault, not the code of
-    this rule."""
+    """Check that the task kind accepts the settings. The task kind chooses the code of a finding."""
     for _, _, state in checking.definition.states():
         if isinstance(state, Task) and (kind := checking.plugins.kinds.get(state.plugin)):
             for fault in kind.check(state.settings, checking.definition):

@@ -17,7 +17,7 @@ RESERVED = "cancel"
 
 
 def timeout_has_a_way(checking: CheckContext) -> Iterator[Finding]:
-    """`timeoutSec` and `onTimeout` are set together."""
+    """Check that `timeoutSec` and `onTimeout` are set together."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook):
             external, here = state.external, (*graph.at(id), state.type)
@@ -28,14 +28,14 @@ def timeout_has_a_way(checking: CheckContext) -> Iterator[Finding]:
 
 
 def step_is_not_cancel(checking: CheckContext) -> Iterator[Finding]:
-    """No step is named `cancel`. The name is reserved, because every journey has a step `cancel`."""
+    """Check that no step is named `cancel`. The name is reserved, because every journey has a step `cancel`."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook) and id == RESERVED:
             yield Finding(graph.at(id), "'cancel' is the step that cancels a journey", "rename the state", key=True)
 
 
 def steps_have_different_ids(checking: CheckContext) -> Iterator[Finding]:
-    """Steps that can wait at the same time have different ids."""
+    """Check that steps have different ids if they can wait at the same time."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Parallel):
             seen: dict[str, str] = {}
@@ -68,7 +68,7 @@ def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
 
 
 def one_time(checking: CheckContext) -> Iterator[Finding]:
-    """A timer has either a `duration` or an `until`."""
+    """Check that a timer has exactly one of `duration` and `until`."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Timer) and (state.timer.duration is None) == (state.timer.until is None):
             both = "both 'duration' and 'until'" if state.timer.until is not None else "neither 'duration' nor 'until'"
@@ -76,7 +76,7 @@ def one_time(checking: CheckContext) -> Iterator[Finding]:
 
 
 def literal_time(checking: CheckContext) -> Iterator[Finding]:
-    """A time or duration that is written as a literal is valid."""
+    """Check that a time or duration that is written as a literal is valid."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Timer):
             here = (*graph.at(id), "timer")
@@ -91,7 +91,7 @@ def literal_time(checking: CheckContext) -> Iterator[Finding]:
 
 
 def timer_in_bounds(checking: CheckContext) -> Iterator[Finding]:
-    """A duration that is written as a literal is within the configured limit. A month counts as 28 days."""
+    """Check that a duration that is written as a literal is within the configured limit. A month counts as 28 days."""
     most = checking.settings.limits.longest_timer_s
     for graph, id, state in checking.definition.states():
         length = state.timer.duration if isinstance(state, Timer) else None
@@ -103,8 +103,8 @@ def timer_in_bounds(checking: CheckContext) -> Iterator[Finding]:
 
 
 def timer_first(checking: CheckContext) -> Iterator[Finding]:
-    """A journey whose start is synchronous does not reach a timer before the first state that waits for an input.
-    Otherwise the caller would have to wait for the timer."""
+    """Check that a journey whose start is synchronous reaches no timer before it waits for an input. Otherwise the
+    caller would have to wait for the timer."""
     definition = checking.definition
     lifecycle = definition.spec.lifecycle
     if definition.is_api or (lifecycle is not None and lifecycle.start_mode not in (None, "sync")):

@@ -97,9 +97,9 @@ def draw(definition: Definition, instance: Instance | None = None, way: Iterable
 
 
 def _columns(sizes: Sequence[tuple[float, float]]) -> tuple[list[Point], float, float]:
-    """Return the corners of boxes in columns, and the total width and height. The first box has a column of its own.
-    Each further box is placed below the previous one. If the column would become taller than the first box, the box
-    begins a new column."""
+    """Arrange boxes in columns. Return the corners of the boxes, and the total width and height. The first box has a
+    column of its own. Each further box is placed below the previous one. If the column would become taller than the
+    first box, the box begins a new column."""
     corners: list[Point] = []
     x = y = right = PAD
     height = 0.0

@@ -1,19 +1,18 @@
 """The worker processes of one language. Requests are sent in batches; each answer is delivered when it arrives.
 
-A slow expression must not delay others. So a batch may take at most `slow_after_s` from one answer to the next. A batch
-that takes longer has stalled. The rules are:
+A slow expression must not delay others. A batch stalls if no answer arrives for `slow_after_s`. The rules are:
 
-- The unanswered requests of a batch that stalled are sent again *apart*: the worker then answers the requests of a
-  batch one by one, so that the pool knows which request is in progress.
-- If a batch stalls apart, the request in progress continues on its worker in a *slow* place, up to its own deadline.
-  The other requests of the batch go to another worker. If all slow places are occupied, the worker is killed, and the
-  request waits for a slow place.
-- Requests whose expression was quick before are sent first. Requests whose expression was slow before (*suspects*)
-  are sent only when no other request waits.
+- If a batch stalls, its unanswered requests are sent again *apart*: the worker then answers the requests of a batch one
+  by one, so that the pool knows which request is in progress.
+- If a batch that was sent apart stalls, the request in progress continues on its worker in a *slow* place, up to its
+  own deadline. The other requests of the batch go to another worker. If all slow places are occupied, the worker is
+  killed, and the request waits for a slow place.
+- Requests whose expression was quick before are sent first. Requests whose expression was slow before (*suspects*) are
+  sent only when no other request waits.
 
-If a worker dies, its unanswered requests are sent again, apart. A request that was in progress apart fails in two
-cases: the request exceeded its time or memory limit and so killed the worker, or two workers died during the request,
-and the second of them was new. Evaluations are pure, so repeating one is harmless.
+If a worker dies, its unanswered requests are sent again, apart. A request that was in progress apart fails if it killed
+the worker by exceeding its time or memory limit. It also fails if its next worker, which is new, dies during it, too.
+Evaluations are pure, so repeating one is harmless.
 """
 
 from __future__ import annotations
@@ -240,9 +239,9 @@ class Pool:
                 future.cancel()
 
     def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
-        """Use one more worker if at least `WORTH` requests wait, or if requests wait and the queue uses no quick place
-        yet. If fewer requests wait, use one more worker only if some still wait after `WHILE_S`. If requests wait for a
-        slow place, use one more slow place. The configured numbers of places are never exceeded."""
+        """Use one more worker if that is worthwhile, within the configured numbers of places. A quick place is added if
+        at least `WORTH` requests wait, or if requests wait and the queue uses no quick place yet. If fewer requests
+        wait, it is added only if some still wait after `WHILE_S`. A slow place is added if requests wait for one."""
         if queue.slow:
             self._add_drain(queue, loop, _Lane.SLOW)
         if queue.waiting >= WORTH or (queue.draining[_Lane.QUICK] == 0 and queue.waiting + queue.suspects):

@@ -45,8 +45,8 @@ _OUT_OF_MEMORY = ("allocate memory", "OutOfMemoryError", "MemoryError", "Out of 
 
 
 class Died(Exception):
-    """Raised if the worker process has died. `telling` means that the evaluation in progress is known to have caused
-    the death, because it exceeded its time or memory limit."""
+    """Raised if the worker process has died. `telling` is True if the running evaluation is known to be the cause,
+    because it exceeded its time or memory limit."""
 
     def __init__(self, code: Code, message: str, telling: bool) -> None:
         super().__init__(message)
@@ -101,8 +101,8 @@ class Process:
         return self._child.poll() is None
 
     def send(self, head: dict[str, Json], requests: Sequence[bytes], seconds: float) -> None:
-        """Send a batch. Raise `Died` if the worker has died, or does not read the batch within `seconds` plus
-        `patience_s`."""
+        """Send a batch of requests. Raise `Died` if the worker has died. If it does not read the batch within `seconds`
+        plus the setting `patience_s`, kill it and raise `Died`."""
         message = orjson.dumps(head)[:-1] + b',"requests":[' + b",".join(requests) + b"]}"
         try:
             frames.write(self._to, frames.framed(message), time.monotonic() + seconds + self._patience)
@@ -114,9 +114,10 @@ class Process:
             raise self._cause() from None
 
     def receive(self, until: float) -> list[dict[str, Json]]:
-        """Return the answers that have arrived, at least one. In each, `at` is the index of the request.
+        """Wait for answers, and return those that have arrived, at least one. `at` of an answer is the index of its
+        request.
 
-        `until` is a monotonic time. Raise `frames.Late` if no answer has arrived by then; the worker still runs. Raise
+        `until` is a monotonic time. If no answer arrives before it, raise `frames.Late`; the worker still runs. Raise
         `Died` if the worker has died.
         """
         try:
@@ -139,7 +140,8 @@ class Process:
         self._close()
 
     def forget(self) -> None:
-        """Close the pipes in a forked copy of the parent process. The worker belongs to the original parent."""
+        """Close the pipes to the worker without ending it. Call this in a forked copy of the parent process, because
+        the worker belongs to the original parent."""
         self._child.returncode = 0
         self._errors.close()
         self._close()

@@ -1,7 +1,7 @@
 """Suggest what to write instead of an expression that its language refused.
 
-Call these functions only after the language has refused the expression: a valid expression may contain, inside a text
-literal, what looks like another language.
+Call these functions only for refused expressions. They look for syntax of other languages, and a valid expression may
+contain such syntax in a text literal.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ _NOT_DEFINED = re.compile(r"\b(\w+)/0 is not defined")
 
 
 def in_dataweave(expr: str, message: str, bindings: frozenset[str]) -> str:
-    """Return a suggestion, or an empty text."""
+    """Suggest what to write instead of `expr`, which the language refused with `message`. Return an empty text if there
+    is no suggestion."""
     bare = _TEXTS.sub('""', expr)
     if word := _A_WORD.search(message):
         quoted = f'`."{word[1]}"`' if re.search(rf"\.\s*{word[1]}\b", bare) else f'`"{word[1]}": …`'
@@ -75,7 +76,8 @@ def in_dataweave(expr: str, message: str, bindings: frozenset[str]) -> str:
 
 
 def in_jq(expr: str, message: str, bindings: frozenset[str]) -> str:
-    """Return a suggestion, or an empty text."""
+    """Suggest what to write instead of `expr`, which the language refused with `message`. Return an empty text if there
+    is no suggestion."""
     unknown = _NOT_DEFINED.search(message)
     if unknown is None:
         return ""
@@ -88,6 +90,7 @@ def in_jq(expr: str, message: str, bindings: frozenset[str]) -> str:
 
 
 def in_jsonata(expr: str, message: str, bindings: frozenset[str]) -> str:
-    """Return a suggestion, or an empty text."""
+    """Suggest what to write instead of `expr`, which the language refused with `message`. Return an empty text if there
+    is no suggestion."""
     bare = _TEXTS.sub('""', expr)
     return next((words for pattern, words in _FOREIGN_TO_JSONATA if re.search(pattern, bare)), "")

@@ -68,7 +68,8 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """The declaration of a platform value, which an operator configures."""
+    """The declaration of a value of `platform.config`: its type, and whether it is required. An operator sets the
+    value."""
 
     type: str = key("type", one_of("string", "integer", "number", "boolean", "object"))
     required: bool = key("required", boolean, False)
@@ -101,8 +102,8 @@ class OptionalWhen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlsoFor:
-    """A rule that says which successes are compensated; failures always are. A rule without a predicate applies to
-    every success. A rule with a predicate applies if the predicate is true."""
+    """A rule for compensating successes; failures are always compensated. Without a predicate, it applies to every
+    success. With a predicate, it applies if the predicate is true."""
 
     when: OptionalWhen = key("when", of(OptionalWhen), OptionalWhen())
 
@@ -159,7 +160,7 @@ class AttributeBindings:
 
 
 def _is_short_form(value: object) -> bool:
-    """Return whether the value has the short form `{orderId: {path: …}}` of `{fromPayload: {orderId: …}}`."""
+    """Return whether `value` is in the short form, which leaves out `fromPayload`: `{orderId: {path: …}}`."""
     sources = {"fromPayload", "fromHeaders", "fromBaggage"}
     return isinstance(value, dict) and bool(value) and not sources & value.keys()
 
@@ -254,8 +255,8 @@ class ClientAuthMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientAuth:
-    """A policy for the authentication of outbound calls. `checks/policies` checks that the fields that `kind` requires
-    are present."""
+    """A policy that says how outbound calls authenticate. `kind` decides which fields are required; `checks/policies`
+    checks that they are present."""
 
     kind: str = key("kind", one_of("bearerStatic", "oauth2ClientCredentials", "mtlsClient"))
     token_ref: str | None = key("tokenRef", text(), None)
@@ -280,7 +281,7 @@ class Policies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassedHeader:
-    """A header of a request that is passed on to outbound calls while the request is handled."""
+    """Passes the request's header `from_header` on to outbound calls, as `to_header`, while the request is handled."""
 
     from_header: str = key("from", text())
     to_header: str = key("to", text())
@@ -288,8 +289,8 @@ class PassedHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestBinding:
-    """The headers and query parameters of a request that are put into the context, and the headers that are passed on
-    to outbound calls."""
+    """Says which headers and query parameters of a request are put into the context, and which headers are passed on to
+    outbound calls."""
 
     headers_to_context: Mapping[str, str] = key("headersToContext", map_of(text()), make=dict)
     headers_passthrough: tuple[PassedHeader, ...] = key("headersPassthrough", list_of(of(PassedHeader)), ())

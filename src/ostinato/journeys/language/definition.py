@@ -60,7 +60,7 @@ class Spec(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A parsed definition. `documents` is a dict from `openApiRef` to the text of that OpenAPI document, which was
+    """A parsed definition. `documents` maps each `openApiRef` to the text of its OpenAPI document. These documents are
     deployed with the definition."""
 
     api_version: str = key("apiVersion", one_of("v1"))
@@ -102,7 +102,8 @@ class Definition:
         return graph
 
     def graphs(self) -> Iterator[Graph]:
-        """Yield every graph: those of the journey, the subjourneys and the compensation, and those of all branches."""
+        """Yield every graph of the definition: the journey's own, those of the subjourneys, that of the compensation,
+        and all branches."""
         roots: list[Graph | None] = [self.spec, *self.spec.subjourneys.values(), self.spec.compensation]
         waiting = [one for one in roots if one is not None]
         while waiting:

@@ -29,7 +29,7 @@ class UnsafeUrlPart(OstinatoError):
 
 
 def wrong_placeholders(template: str) -> list[str]:
-    """Return the placeholders of a text that are invalid, and so can never have a value."""
+    """Return the invalid placeholders of a text. They can never have a value."""
     matches = PLACEHOLDER.finditer(template)
     return [one[0] for one in matches if not (one[0].endswith("}") and (_CONTEXT.fullmatch(one[1]) or _config(one[1])))]
 
@@ -50,8 +50,8 @@ def fill(
     config: Mapping[str, Json],
     spell: Callable[[str, int], str] = lambda text, at: text,
 ) -> str:
-    """Return a text with its placeholders replaced by their values. `spell` is called with each value and the position
-    of its placeholder, and returns the text to insert. Raise `MissingValue` if a placeholder has no value."""
+    """Return `template` with its placeholders replaced by their values. `spell` gets each value as a text, and the
+    position of its placeholder; it returns the text to insert. Raise `MissingValue` if a placeholder has no value."""
 
     def value(match: re.Match[str]) -> str:
         return spell(_text(_look_up(match[1], context, config), match[0]), match.start())
@@ -111,9 +111,9 @@ def fill_known(template: str, context: Mapping[str, Json]) -> str:
 
 
 def quote_in_url(text: str, at: int) -> str:
-    """Return a value in the form for a URL. A value at position 0 is the base of the URL and is returned unchanged. A
-    value elsewhere is quoted, so that it cannot change the meaning of the URL; if it is `.` or `..`, raise
-    `UnsafeUrlPart`."""
+    """Return a value as it is written in a URL. `at` is the position of its placeholder. At position 0 the value is the
+    base of the URL, and is returned unchanged. Elsewhere it is quoted, so that it cannot change the meaning of the URL.
+    Raise `UnsafeUrlPart` if a value elsewhere is `.` or `..`."""
     if at and text in (".", ".."):
         raise UnsafeUrlPart(f"a value in the URL is {text!r}, which would change the path")
     return text if at == 0 else quote(text, safe="")

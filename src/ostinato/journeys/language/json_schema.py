@@ -86,9 +86,9 @@ def _problem(value: Any, place: str, words: str) -> dict[str, Any]:
 
 
 def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
-    """Raise `NotValid` if the value does not match the schema. The error lists all mistakes, outermost first, or fewer
-    if listing all would take too long. `what` names the value in the message. Raise `OstinatoError` if the schema
-    itself cannot be used."""
+    """Raise `NotValid` if the value does not match the schema, or is too large to be validated. The error lists all
+    mistakes, outermost first, or fewer if listing all would take too long. `what` names the value in the message. Raise
+    `OstinatoError` if the schema itself cannot be used."""
     written = orjson.dumps(schema, option=orjson.OPT_SORT_KEYS).decode()
     compiled = _compile(written)
     try:
@@ -175,8 +175,8 @@ def matches(pattern: str, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """The estimated cost of a validation. `pairs` counts pairs of a schema part and a value part. `all` is the work of
-    listing all mistakes. `most_of_one` is the largest work of one part with alternatives (`anyOf` or `oneOf`)."""
+    """The estimated cost of validating a value. `pairs` is the number of pairs of a schema part and a value part. `all`
+    is the work of listing all mistakes. `most_of_one` is the largest work of any one `anyOf` or `oneOf`."""
 
     pairs: float
     all: float
@@ -184,8 +184,8 @@ class _Cost:
 
 
 def _estimate_cost(schema: Any, value: Any) -> _Cost:
-    """Estimate the cost of a validation before it is done. The validator may visit the same pair of a schema part and a
-    value part many times. The estimate computes the cost of each pair once, and adds it for every visit."""
+    """Estimate the cost of validating a value, without validating it. Listing all mistakes may visit the same pair of a
+    schema part and a value part many times. The cost of such a pair is computed once, and added for every visit."""
     counting = _CostCounter(schema)
     try:
         total = counting.count(schema, value)
@@ -227,7 +227,8 @@ class _CostCounter:
         return total
 
     def _within(self, node: dict[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield pairs: a part of the schema that applies, and the part of the value that it applies to."""
+        """Yield (schema part, value part) for each part of `node` that applies to `value` or to something directly in
+        it."""
         for name in _IN_PLACE:
             parts = node.get(name, ())
             yield from ((part, value) for part in (parts if isinstance(parts, list) else [parts]))
@@ -283,8 +284,8 @@ def _size(value: Any, most: int) -> int:
 
 
 def _patterns_too_large(schema: Any) -> tuple[Path, str] | None:
-    """Return a pair of path and message if a regular expression cannot be compiled or is too large, or if all regular
-    expressions of a schema together take too much memory. Otherwise return None."""
+    """Check the size of a schema's regular expressions. Return (path, message) for the first one that cannot be
+    compiled, is too large, or makes all of them together take too much memory. Return None if there is none."""
     sizes: dict[str, int] = {}
     for path, pattern in _patterns(schema):
         if pattern in sizes:
@@ -342,11 +343,11 @@ def _explain(wrong: ValidationError) -> str:
 
 
 def _expanded_size(schema: Any) -> tuple[int, bool]:
-    """Return a pair: the number of parts of a schema after all references are expanded, and whether the schema is
-    recursive.
+    """Return (number of parts, whether the schema is recursive). The parts are counted after all references are
+    expanded.
 
-    A short schema whose parts each refer twice to the next part can expand to an enormous size. A recursive reference
-    counts once, because the recursion ends where the value ends.
+    Expanding matters, because a short schema whose parts each refer twice to the next part becomes enormous. A
+    recursive reference is not expanded again, because the recursion ends where the value ends.
     """
     named = dict(_anchors(schema))
     sizes: dict[int, int | None] = {}  # None while it is being counted
@@ -393,8 +394,8 @@ def _resolve(schema: Any, named: Mapping[str, Any], reference: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _compile(written: str) -> _CompiledSchema:
-    """Compile a schema. Raise `OstinatoError` if it cannot be used. This can happen to a stored schema, too: the
-    version of Ostinato that checked the schema at deployment may have had other rules."""
+    """Compile a schema. Raise `OstinatoError` if it cannot be used. Even a stored schema may be unusable, because the
+    version of Ostinato that checked it at deployment may have had other rules."""
     schema = orjson.loads(written)
     try:
         parts, recursive = _expanded_size(schema)

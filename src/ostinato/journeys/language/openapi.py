@@ -71,9 +71,9 @@ def find_operation(definition: Definition, reference: str) -> Operation:
 
 
 def read_documents(definition: Definition, file: Path) -> dict[str, str]:
-    """Read the documents that a definition refers to, from the folder of its file. Return a dict from reference to
-    text. A missing document is left out; the check of each state that needs the document reports it. A reference to a
-    file outside the folder is left out, too."""
+    """Read the OpenAPI documents that a definition refers to. Return their texts by reference. Documents that are
+    missing, too large, or outside the folder of `file` are left out. The check of each state that needs such a document
+    reports it."""
     folder = file.resolve().parent
     documents = {}
     for api in definition.spec.apis.values():

@@ -37,8 +37,8 @@ _REMOVED = {
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The part of a definition that could be read. Use it only to check rules, because the definition contains
-    substitutes at the paths in `unread`. `definition` is None if nothing could be read."""
+    """A definition, as far as it could be read. `unread` has the paths that could not be read. At these paths the
+    definition contains substitutes, so use it only to check rules. `definition` is None if nothing could be read."""
 
     definition: Definition | None
     problems: list[Problem]
@@ -46,14 +46,14 @@ class Draft:
 
 
 def read(document: JourneyDocument) -> tuple[Definition | None, list[Problem]]:
-    """Return (definition, problems). The list has all problems of the text and its shape. The definition is None if one
-    of them is an error."""
+    """Read a document. Return (definition, problems). `problems` has all problems of the text and its shape. If one of
+    them is an error, the definition is None."""
     drafted = draft(document)
     return (None if only_errors(drafted.problems) else drafted.definition), drafted.problems
 
 
 def draft(document: JourneyDocument) -> Draft:
-    """Return the part of the definition that could be read, and all problems of the text and its shape."""
+    """Read as much of a document as possible. Return the result with all problems of the text and its shape."""
     reading = Reading(document.positions)
     value = document.value
     if isinstance(value, dict):
@@ -79,17 +79,16 @@ def _definition(reading: Reading, document: JourneyDocument, value: dict[str, An
 
 
 def _mappers(document: JourneyDocument, mappers: Any) -> dict[str, Expression]:
-    """Return the shared mappers by name. They are read before the other parts, because any part may refer to a mapper.
-    Their problems are not reported here, but later, when `spec.mappers` is read with the other parts."""
+    """Return the shared mappers by name. They are read first, because any other part may refer to them. Their problems
+    are reported later, when `spec.mappers` is read with the other parts."""
     quiet = Reading(document.positions)
     named = mappers.items() if isinstance(mappers, dict) else ()
     return {name: expression(quiet, one, ("spec", "mappers", name)) for name, one in named}
 
 
 def read_state(reading: Reading, value: Any, path: Path) -> Any:
-    """Read a state by its `type`. A value that is not a state, or whose type is unknown, becomes a `Succeed`, and its
-    path is added to the unread paths. If the type is probably a misspelling, the state is read as the type that was
-    meant."""
+    """Read a state by its `type`. If the type is misspelt, the state is read as the type that was probably meant. A
+    value that is no state, or has an unknown type, becomes a `Succeed`, and its path is marked as unread."""
     if not isinstance(value, dict):
         wrong_type(reading, value, path, "a state", "write type: … and what belongs to it")
         return Succeed()
@@ -113,8 +112,8 @@ def read_state(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def _without_removed(reading: Reading, value: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return the state without the blocks that were removed from the language, and with `default`, the old name of
-    `next`, renamed. Report each block and each `default`."""
+    """Return a state of the old language in the form of the present one. Blocks that no longer exist are removed, and
+    `default` is renamed to `next`. Each of them is reported."""
     block = value.get(value["type"])
     if isinstance(block, dict):
         for name in block.keys() & _REMOVED:

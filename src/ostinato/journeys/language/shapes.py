@@ -22,8 +22,8 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Code in an expression language. `path` is its path in the document. A `mapperRef` is already replaced by the
-    shared mapper that it names."""
+    """Code in an expression language. `path` is its path in the document. If the document has a `mapperRef`, this is
+    the shared mapper that the `mapperRef` names."""
 
     lang: str
     expr: str
@@ -32,8 +32,8 @@ class Expression:
 
 @dataclass(slots=True)
 class Reading:
-    """The state of reading a document. After an error, reading continues with a substitute of the same type, and the
-    path is added to `unread`."""
+    """The state of reading a document. If a value cannot be read, its path is added to `unread`, and reading continues
+    with a substitute of the same type."""
 
     positions: Positions
     mappers: Mapping[str, Expression] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Reading:
         key: bool = False,
         unread: Path | None = None,
     ) -> None:
-        """Report an error at `path`. `unread` is the path that could not be read, if it is not `path`."""
+        """Report an error at `path`. The value at `unread`, by default at `path`, counts as not read."""
         self.problems.append(problem_at(self.positions, code, path, message, suggestion, key=key))
         self.unread.add(path if unread is None else unread)
 
@@ -89,7 +89,7 @@ def of(cls: type) -> Shape:
 
 
 def later(shape: Callable[[], Shape]) -> Shape:
-    """Return a shape that is looked up when it is used, so that shapes can be recursive."""
+    """Return a shape that calls `shape` only when a value is read. So a shape can refer to itself."""
     return lambda reading, value, path: shape()(reading, value, path)
 
 
@@ -104,8 +104,7 @@ def keys(cls: type) -> list[str]:
 
 
 def read_object(cls: type, reading: Reading, value: Any, path: Path, *, also: Sequence[str] = ()) -> Any:
-    """Read an object, and return an instance of `cls`. `also` lists further keys that are allowed, because the caller
-    reads them."""
+    """Read an object as an instance of `cls`. `also` lists further keys that are allowed; the caller reads them."""
     if not isinstance(value, dict):
         wrong_type(reading, value, path, "an object")
         return read_object(cls, Reading(reading.positions), {}, path)
@@ -131,8 +130,8 @@ def read_object(cls: type, reading: Reading, value: Any, path: Path, *, also: Se
 
 
 def refuse_unknown(reading: Reading, value: Mapping[str, Any], path: Path, allowed: Sequence[str]) -> set[str]:
-    """Report unknown keys. Some of them are probably misspellings of keys that are missing. Return the set of these
-    missing keys, so that the caller does not report them as well."""
+    """Report unknown keys. Return the missing keys that were probably meant by them, so that the caller does not report
+    these as missing."""
     meant = set()
     for name in value:
         if name not in allowed:
@@ -320,8 +319,8 @@ class _WrittenExpression:
 
 
 def mapper(reading: Reading, value: Any, path: Path) -> Expression:
-    """Read a mapper, which is an expression that computes a value. For a field of this shape, `read_object` also
-    accepts the key `mapperRef` instead. Its value is the name of a mapper in `spec.mappers`."""
+    """Read a mapper, which is an expression that computes a value. Instead of a field of this shape, an object may have
+    the key `mapperRef`, with the name of a mapper in `spec.mappers`; `read_object` handles it."""
     return expression(reading, value, path)
 
 
@@ -350,7 +349,7 @@ def mapped(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def or_mapped(shape: Shape) -> Shape:
-    """Return the shape of a value that is a literal or an object with a mapper."""
+    """Return the shape of a value that is either a literal, which `shape` reads, or an object with a mapper."""
     return either(lambda value: isinstance(value, dict), mapped, shape)
 
 

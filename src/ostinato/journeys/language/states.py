@@ -202,8 +202,8 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallel:
-    """The state that runs branches and joins them. Without `next`, the end of the branch that decides the join is also
-    the end of the enclosing graph."""
+    """The state that runs branches and joins them. Without `next`, the enclosing graph ends in the same way as the
+    branch that decided the join."""
 
     type: ClassVar = "parallel"
     parallel: Split = key("parallel", of(Split))
@@ -262,8 +262,8 @@ STATES: tuple[type[State], ...] = (
 
 
 def targets(state: State) -> Iterator[tuple[Path, str]]:
-    """Yield the states that a state may lead to within its graph, as pairs: the path of the field within the state, and
-    the id of the target."""
+    """Yield (path, id) for each state that `state` may lead to within its graph. `path` is the path of the field in
+    `state` that contains the id."""
     match state:
         case Choice():
             yield from ((("choices", n, "next"), one.next) for n, one in enumerate(state.choices))

@@ -118,8 +118,8 @@ def _time_out(definition: Definition, transitions: Transitions) -> None:
 
 
 def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool:
-    """Apply the outcomes of the `alsoFor` predicates. A predicate that fails, or whose value is not a boolean, does not
-    match."""
+    """Decide whether a success is compensated: it is if one of the `alsoFor` predicates returned true. A predicate that
+    failed does not count. Return False if there was nothing to decide."""
     if transitions.ending is None or transitions.compensating is not Compensating.OPEN:
         return False
     matches = any(isinstance(one, Value) and one.value is True for one in evaluated.outcomes)
@@ -128,9 +128,10 @@ def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool
 
 
 def _needs_compensation(definition: Definition, transitions: Transitions, ending: Ending) -> Compensating:
-    """Return whether an ended instance is compensated. A failure is always compensated. A success is compensated if a
-    rule has no predicate. If all rules have predicates, return `OPEN`, because the predicates must be evaluated first.
-    An instance without compensation rules, and a compensation itself, are never compensated."""
+    """Return whether an ended instance is compensated. A failure always is. A success is if an `alsoFor` rule has no
+    predicate. If all rules have predicates, return `OPEN`, because the predicates must be evaluated first. Without
+    rules, a success is not compensated. A compensation itself is never compensated, nor is an instance whose definition
+    has no compensation."""
     rules = definition.spec.compensation
     if rules is None or transitions.frames[ROOT].path != ("spec",):
         return Compensating.NO
@@ -160,8 +161,8 @@ def _decision(
 
 
 def needed_timers(instance: Instance) -> dict[str, Micros]:
-    """Return a dict from purpose to due time, with every timer that an instance needs: one for each frame that waits
-    for a time, and the deadline."""
+    """Return the due times of all timers that an instance needs, by purpose. Each frame that waits for a time has a
+    timer, and so has the deadline."""
     if instance.over:
         return {}
     parked = (one for one in instance.frames.values() if one.rest is Rest.PARKED and one.due is not None)

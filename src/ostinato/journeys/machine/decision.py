@@ -1,8 +1,8 @@
 """The inputs of an instance, and the decision that follows from them.
 
 The caller commits the instance and the events of a decision in one transaction. Then it performs the effects and calls
-`advance` with their results. Effects are a function of the instance (`pending_effects`), so after a crash another node
-repeats them under the same keys.
+`advance` with their results. The effects depend on the instance alone (`pending_effects`), so after a crash another
+node repeats them under the same keys.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Effect: TypeAlias = Evaluate | RunTask | Compensate
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """The outcomes of an `Evaluate`, in the order of its expressions."""
+    """An input: the outcomes of an `Evaluate`, in the order of its expressions."""
 
     frame: str
     visit: int
@@ -69,9 +69,9 @@ class TaskEnded:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """The validated input of a step. `bound` holds the values of headers and query parameters that go into the context.
-    `call` is the id of the call. The event `journey:input_received` contains it, so that a caller that lost the answer
-    can find out whether the input was accepted."""
+    """An input: validated data that was submitted to a step. `bound` holds values of headers and query parameters that
+    go into the context. `call` is the id of the call. The event `journey:input_received` contains it, so that a caller
+    that lost the answer can find out whether the input was accepted."""
 
     step: str
     payload: Json
@@ -81,7 +81,7 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class TimerDue:
-    """A timer of the instance is due."""
+    """An input: a timer of the instance is due."""
 
     purpose: str
 
@@ -93,8 +93,8 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """A request to end the instance for an outside reason: it was terminated, its time limit passed, or its node
-    crashed repeatedly."""
+    """An input: end the instance for an outside reason. It was terminated, its time limit passed, or its node crashed
+    repeatedly."""
 
     kind: Termination
     code: str

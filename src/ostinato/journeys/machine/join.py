@@ -37,8 +37,8 @@ class JoinDecision:
 
 
 def decide_join(join: Join, branches: Sequence[Frame], *, mapped: bool = False) -> JoinDecision | None:
-    """Return the decision of a join, or None if more branches must end first. `mapped` means that the join has a mapper
-    to evaluate. With `collectAll` the mapper handles failures."""
+    """Decide a join. Return None if more branches must end first. `mapped` means that the join has a mapper. With
+    `collectAll` a mapper handles failures, so they do not fail the state."""
     ended = sorted((one for one in branches if one.ending), key=_order)
     if not ended:
         return None
@@ -65,8 +65,8 @@ def decide_join(join: Join, branches: Sequence[Frame], *, mapped: bool = False) 
 
 
 def branch_contexts(split: Split, ended: Sequence[Frame], by: str | None) -> dict[str, Json]:
-    """Return the value that the join's mapper sees as `branches`: a dict from branch name to the final context of the
-    branch, or to None if the branch did not succeed. With `anyOf` and `firstCompleted` only the deciding branch has a
+    """Return the variable `branches` for the join's mapper: the final context of each branch, by the branch's name. It
+    is None for a branch that did not succeed. With `anyOf` and `firstCompleted` only the deciding branch has a
     context."""
     heard = [one for one in ended if split.join.strategy == "allOf" or one.id == by]
     good = {str(one.branch): dict(one.context) for one in heard if one.ending is not None and one.ending.succeeded}
@@ -74,8 +74,8 @@ def branch_contexts(split: Split, ended: Sequence[Frame], by: str | None) -> dic
 
 
 def branch_outcomes(split: Split, ended: Sequence[Frame]) -> dict[str, Json]:
-    """Return the value that the join's mapper sees as `outcomes`: a dict from branch name to the `status` and the
-    `error` of the branch. A branch that was still running counts as cancelled."""
+    """Return the variable `outcomes` for the join's mapper: the `status` and `error` of each branch, by the branch's
+    name. A branch that was still running counts as cancelled."""
     endings = {one.branch: one.ending for one in ended if one.ending is not None}
     return {one.name: _outcome(endings.get(one.name)) for one in split.branches}
 
@@ -87,16 +87,16 @@ def _outcome(ending: Ending | None) -> dict[str, Json]:
 
 
 def merge_branches(join: Join, base: Mapping[str, Json], branches: Sequence[Frame], by: Frame) -> Mapping[str, Json]:
-    """Return the context after a join without a mapper. With `allOf`, it is the merged contexts of the branches that
-    succeeded. Otherwise, it is the context of the deciding branch, or `base` if that branch failed."""
+    """Return the context after a join without a mapper. With `allOf`, the contexts of all branches that succeeded are
+    merged. Otherwise it is the context of the deciding branch `by`, or `base` if that branch failed."""
     if join.strategy != "allOf":
         return by.context if by.ending is not None and by.ending.succeeded else base
     return merge_changes(base, [one.context for one in branches if one.ending is not None and one.ending.succeeded])
 
 
 def ending_of_parallel(join: Join, context: Mapping[str, Json], by: Frame) -> Ending:
-    """Return the end of a parallel state without `next`, which is the end of the deciding branch. With `allOf`, the
-    output is `context`, the merged context, if that branch succeeded and its own output is its whole context."""
+    """Return the end of a parallel state without `next`: it ends as the deciding branch `by` did. With `allOf`, a
+    success whose output is the whole context of that branch gets the merged `context` as its output instead."""
     assert by.ending is not None
     ending = by.ending
     if ending.succeeded and not ending.named and join.strategy == "allOf":

@@ -1,5 +1,5 @@
-"""Move one instance through its states. Moves are queued, not recursive: first every branch of a parallel state enters
-its first state, then the frames that have ended are handled. An instance that enters too many states without a pause is
+"""Move one instance through its states. Moves are queued, not recursive. So every branch of a parallel state enters its
+first state before any end of a branch is handled. An instance that enters too many states without a pause is
 stopped."""
 
 from __future__ import annotations
@@ -108,7 +108,8 @@ class Transitions:
         return False
 
     def on_timer_due(self, purpose: str) -> bool:
-        """Apply a timer, unless it is early or the frame has left the timer's state. Return whether it applied."""
+        """Apply a timer, and return True. If it is early, or its frame has left the timer's state, only return
+        False."""
         for frame in self.frames.values():
             if (
                 frame.rest is Rest.PARKED
@@ -229,7 +230,7 @@ class Transitions:
         return None
 
     def _apply_outcomes(self, frame: Frame, outcomes: tuple[Outcome, ...]) -> None:
-        """Apply the outcomes of the expressions of a frame's state."""
+        """Continue a frame with the outcomes of its state's expressions."""
         state = self._state(frame)
         if isinstance(state, Choice):
             return self._choose(frame, state, outcomes)

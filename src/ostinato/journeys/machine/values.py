@@ -44,8 +44,8 @@ def _same(value: Json, other: Json) -> bool:
 
 
 def with_result(context: Mapping[str, Json], target: Target, result_var: str | None, value: Json) -> Mapping[str, Json]:
-    """Return the context with a transform's result written to its target. Raise `UnusableValue` if a result that is not
-    an object would replace the context or a part of it."""
+    """Return the context with a transform's result `value` written to `target`. The target is a variable, the whole
+    context, or a path in it. Raise `UnusableValue` if `value` is not an object, unless the target is a variable."""
     if target.kind == "var":
         return {**context, str(result_var): value}
     if not isinstance(value, Mapping):
@@ -62,8 +62,8 @@ def _set_path(context: Mapping[str, Json], steps: Sequence[str], value: Json) ->
 
 
 def add_attributes(attributes: Mapping[str, str], value: Json) -> dict[str, str]:
-    """Return the attributes with new ones added. The value of an attribute becomes a text. Raise `UnusableValue` if an
-    attribute exists already, or if there are too many or one is too long."""
+    """Return `attributes` with the fields of the object `value` added as texts. Raise `UnusableValue` if `value` is not
+    an object, or an attribute exists already. Also raise it if there are too many attributes, or one is too long."""
     if not isinstance(value, Mapping):
         raise UnusableValue(f"attributes are an object, not {_kind(value)}")
     for name in value:

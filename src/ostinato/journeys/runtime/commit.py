@@ -41,8 +41,8 @@ ExtraWrite = Callable[[Run, Micros, Kinds], Operation["list[Row] | TaskProblem"]
 @dataclass(slots=True)
 class Change:
     """A change from one stored state of an instance to the next. `before` is None for a new instance. `rests` means
-    that the instance waits or has ended, so its run leaves the node. `extra_writes` run in the same transaction. If an
-    extra write returns a problem, the decision that `on_problem` returns is written instead of this change."""
+    that the instance waits or has ended, so its run leaves the node. `extra_writes` run in the same transaction. If one
+    of them returns a problem, `on_problem` gets it and returns a decision, which is written instead of this change."""
 
     run: Run
     definition: Definition
@@ -152,7 +152,7 @@ def _timers(changes: Sequence[Change]) -> Operation[None]:
 
 
 def run_end(change: Change) -> End:
-    """Return how the run ends on its node. If the instance waits, the run waits too. If the instance has ended, the run
+    """Return how the run leaves its node. If the instance waits, the run waits too. If the instance has ended, the run
     gets the corresponding status."""
     ending = change.instance.ending
     if ending is None:
@@ -172,12 +172,12 @@ def run_end(change: Change) -> End:
 def end_runs(
     changes: Sequence[Change], now: Micros, status: Status | None = None
 ) -> Operation[tuple[list[Row], list[Ended]]]:
-    """End the runs of ended instances, whatever status the runs have. The caller has locked the runs. The claim numbers
-    of the runs are increased, so that writes of a node that still holds a run are refused. Return a pair: the events to
-    write, and an `Ended` for each run.
+    """End the runs of ended instances, whatever status the runs have. The caller has locked the runs. Their claim
+    numbers are increased, so that a node that still holds one of them cannot write it. Return (events to write, an
+    `Ended` for each run).
 
-    By default, a run's status follows from how its instance ended. `status` overrides it. For example, a terminated run
-    needs this, because its instance ends as cancelled.
+    `status` is the new status of the runs. By default it follows from how each instance ended. Give it to terminate
+    runs, because their instances end as cancelled.
     """
     ends = [run_end(change) for change in changes]
     rows = [(end.run.id, (status or end.status).value, end.reason, end.error) for end in ends]

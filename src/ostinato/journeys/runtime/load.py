@@ -21,8 +21,8 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class LoadedInstance:
-    """An instance with its definition. `decision` is the first decision of an instance that is not stored yet, else
-    None."""
+    """An instance with its definition. For a new instance that has to be stored, `decision` is its first decision; for
+    a stored one it is None."""
 
     definition: Definition
     record: JourneyRecord
@@ -30,7 +30,7 @@ class LoadedInstance:
 
 
 def load_instance(run: Run, now: Micros, cache: DefinitionCache | None = None) -> Operation[LoadedInstance]:
-    """Return the stored instance of a run. If the run has none yet, begin it."""
+    """Return the stored instance of a run. If there is none, begin a new instance and return it."""
     rows = yield sql("journeys_by_ids", [(run.id,)])
     if rows:
         record = read_record(rows[0])

@@ -1,5 +1,5 @@
-"""Perform the effects that an instance waits for. Expressions are evaluated in batches, each with expressions of many
-instances of this node. Each task is run separately. An error becomes a result, not an exception."""
+"""Perform the effects that an instance waits for. Expressions of all instances of this node are evaluated together, in
+batches. Each task is run separately. An error becomes a result, not an exception."""
 
 from __future__ import annotations
 
@@ -150,8 +150,8 @@ async def perform_effect(
 
 
 def _limit_timer(runtime: JourneyRuntime, state: Timer, outcome: Outcome) -> Outcome:
-    """Return a failure if the computed time is beyond the configured limit. Return any other outcome unchanged. The
-    state machine reports a value that is not a time."""
+    """Return `outcome`, or a failure if it is a time beyond the configured limit of timers. A value that is not a time
+    is returned unchanged, because the state machine reports it."""
     most = runtime.settings.limits.longest_timer_s
     if most is None or isinstance(outcome, Failure):
         return outcome

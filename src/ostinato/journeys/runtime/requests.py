@@ -39,8 +39,9 @@ def read_start_request(
     tags: tuple[str, ...] = (),
     attributes: Mapping[str, str] | None = None,
 ) -> StartRequest:
-    """Validate the input of a start. The body, with the bound values of the request, becomes the context. Raise
-    `NotValid` if the body is invalid, and `OstinatoError` if the tags or attributes exceed a limit."""
+    """Validate the input of a start. The context is the body, plus the headers and query parameters that the definition
+    puts into it. Raise `NotValid` if the body is invalid, and `OstinatoError` if the tags or attributes exceed a
+    limit."""
     if not isinstance(body, Mapping):
         raise NotValid("the input", "", f"{short_json(body)} is not an object")
     check_size(body)
@@ -70,8 +71,8 @@ def step_binding(definition: Definition, step: str) -> RequestBinding:
 
 
 def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, Json]:
-    """Return a dict from context field to value, with the headers and query parameters that the binding puts into the
-    context."""
+    """Return the headers and query parameters that `binding` puts into the context, by the name of the context's
+    field."""
     if request is None:
         return {}
     values: dict[str, Json] = {}
@@ -86,7 +87,7 @@ def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, 
 
 
 def with_passed_headers(binding: RequestBinding, request: Request | None) -> Request | None:
-    """Return the request with the headers that the binding passes on to outbound calls added to `passed_on`."""
+    """Return the request with more headers in `passed_on`: those that `binding` passes on to outbound calls."""
     if request is None:
         return None
     passed = ((one.to_header, request.header(one.from_header)) for one in binding.headers_passthrough)

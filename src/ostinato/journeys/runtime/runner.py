@@ -58,8 +58,8 @@ class JourneyRunner:
         return self._segments.get(run_id)
 
     def hand_over(self, run: Run, loaded: LoadedInstance, request: Request | None) -> None:
-        """Store a loaded instance and its request in memory until the engine runs the run under this claim, so that the
-        instance is not loaded again."""
+        """Keep a loaded instance and its request in memory, until the engine calls this runner for `run` under the same
+        claim. So the instance is not loaded again."""
         self._handed[run.id, run.claim] = loaded, request
 
     def rest_future(self, run_id: str) -> asyncio.Future[None]:

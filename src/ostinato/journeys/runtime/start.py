@@ -59,8 +59,8 @@ class PendingStart:
 
 
 def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -> Operation[list[StartedInstance]]:
-    """Store new instances. Return one result for each start, in the same order. For a start whose key an earlier start
-    has used, store no instance."""
+    """Store new instances. Return one result for each start, in the same order. If an earlier start used the same key,
+    store nothing for it; the result has the run of the earlier start."""
     runs = [replace(start.run) for start in starts]
     inserted = {row[0] for row in (yield sql("insert_runs", [insert_row(run) for run in runs]))}
     started: dict[str, StartedInstance] = {}
@@ -97,8 +97,9 @@ def is_done(change: Change) -> bool:
 
 
 def _find_earlier_start(definition: Definition, run: Run) -> Operation[StartedInstance]:
-    """Return the result for a run that was not inserted. If another run has the same key, return that run. Otherwise an
-    earlier attempt of this call has inserted the run: return the stored run and its instance."""
+    """Return the result of a start whose run was not inserted. If another run has the same key, the result has that
+    run. Otherwise an earlier attempt of this call inserted the run; the result then has the stored run and its
+    instance."""
     named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
     if named and named[0][2] != run.id:
         return StartedInstance(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace), False)
@@ -108,8 +109,8 @@ def _find_earlier_start(definition: Definition, run: Run) -> Operation[StartedIn
 
 
 def claim_runs(runs: Sequence[tuple[Run, str | None]], now: Micros) -> Operation[list[Row]]:
-    """Claim each run for its node. A run stays ready if it has no node or the node is no longer registered. Return the
-    events to write."""
+    """Claim each run for the node that is paired with it. A run stays ready if its node is None or is no longer
+    registered. Return the events to write."""
     events: list[Row] = []
     for node in dict.fromkeys(node for _, node in runs if node is not None):
         wanted = {run.id: run for run, of in runs if of == node}

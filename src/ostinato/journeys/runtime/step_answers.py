@@ -20,8 +20,8 @@ class Outdated(Exception):
 
 
 def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = False) -> ExtraWrite:
-    """Return an extra write that reserves the row of a step's answer, in the transaction that applies the input. With
-    `only`, the write raises `Outdated` if another call has reserved the row."""
+    """Return an extra write that reserves a row for the answer of a step. It runs in the transaction that applies the
+    input. With `only`, it raises `Outdated` if another call has reserved the row."""
 
     def perform(_: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
         record = yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
@@ -33,8 +33,8 @@ def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = Fals
 
 
 def input_taken(run: str, call: str) -> Operation[bool]:
-    """Return whether the instance has accepted the input of this call. A caller that lost the answer asks this before a
-    retry."""
+    """Return whether the instance has accepted the input of this call. A caller that has lost the answer checks this
+    before it tries again."""
     return bool((yield sql("input_taken", subject=run, call=f'%"call":"{call}"%')))
 
 

@@ -33,10 +33,13 @@ _CRASHED = "its node crashed repeatedly while running it"
 def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End an instance, whichever node holds it. The instance is compensated, unless it is terminated. A cancellation
-    changes nothing if the journey is not cancellable. If the instance has ended already, end its run with the status
-    that follows from the instance's end. Change nothing while it is not decided whether that instance is compensated.
-    Return the run's status, the events to write, and an `Ended` for each ended run."""
+    """End an instance, whichever node holds it. Return the run's status, the events to write, and an `Ended` for each
+    ended run.
+
+    The instance is compensated, unless it is terminated. A cancellation changes nothing if the journey is not
+    cancellable. If the instance has ended already, only its run is ended, with the status that follows from the
+    instance's end. If a node has still to decide whether an ended instance is compensated, nothing is changed.
+    """
     match status:
         case Status.CANCELLED:
             input: Input = Cancelled() if reason in (None, "", "cancelled") else Cancelled(str(reason))
@@ -67,8 +70,8 @@ def stop(
 
 
 def _current_change(run: Run, now: Micros) -> Operation[Change]:
-    """Return an empty change of the run's stored instance. If the run has no instance yet, begin one, and return a
-    change that contains its first decision."""
+    """Return a change of the run's stored instance, for the caller to add decisions to. If no instance is stored, begin
+    one; the change then contains its first decision."""
     loaded = yield from load_instance(run, now)
     change = Change(run, loaded.definition, None if loaded.decision is not None else loaded.record, loaded.record)
     if loaded.decision is not None:

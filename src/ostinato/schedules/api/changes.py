@@ -431,8 +431,8 @@ class Schedules(ScheduleQueries):
     async def entries(
         self, *, match: str = "*", tag: str | None = None, after: str = "", limit: int = 100
     ) -> dict[str, dict[str, Any]]:
-        """Return a dict from name to entry: one page of the entries that `export` writes, sorted by name, beginning
-        after the name `after`."""
+        """Return one page of the entries that `export` writes, by name. The page has up to `limit` entries, sorted by
+        name, beginning after the name `after`."""
         schedules: list[Schedule] = []
         async for schedule in self._matching(match, tag, None, None, after, limit):
             schedules.append(schedule)
@@ -484,8 +484,8 @@ class Schedules(ScheduleQueries):
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Exception | None]:
         """Call `do` with the name of every matching schedule:
-        `await app.schedules.each(app.schedules.pause, tag="billing")`. Returns a dict from name to the OstinatoError
-        that `do` raised, or None."""
+        `await app.schedules.each(app.schedules.pause, tag="billing")`. Returns the OstinatoError that each call raised,
+        or None, by schedule name."""
         names = [one.name async for one in self._matching(match, tag, state, job)]
         done: dict[str, Exception | None] = {}
         for name in names:
@@ -521,10 +521,10 @@ class Schedules(ScheduleQueries):
     async def _prepare_and_run(
         self, prepare: Callable[[], Awaitable[Callable[[], Operation[edit.Answer]]]], call: edit.Call
     ) -> edit.Answer:
-        """Run a change whose preparation (`prepare`) reads the schedule.
+        """Run a change. `prepare` reads and checks the schedule, and returns the operation that makes the change.
 
-        If the preparation raises OstinatoError, an earlier call with the same request id may have succeeded before the
-        schedule was changed or deleted. If so, return the answer of that call; otherwise raise the error.
+        If `prepare` raises OstinatoError, the schedule may have changed since an earlier call with the same request id
+        succeeded. If there was such a call, return its answer; otherwise raise the error.
         """
         try:
             make = await prepare()

@@ -293,8 +293,8 @@ class ScheduleQueries:
     async def _matching(
         self, match: str, tag: str | None, state: str | None, job: str | None, after: str = "", most: int = _PAGE
     ) -> AsyncIterator[Schedule]:
-        """Yield the matching schedules in the order of their names, from pages of rows. The caller needs at most `most`
-        schedules: if the store can apply the whole filter, a page has no more rows than that."""
+        """Yield the matching schedules, sorted by name. They are read in pages. `most` is how many schedules the caller
+        needs; if the store can apply the whole filter, a page has no more rows than that."""
         wanted = Filter(match, tag, state, job)
         wanted.check()
         size = max(1, min(_PAGE, most)) if wanted.whole else _PAGE
@@ -342,7 +342,7 @@ def _read_occurrences(namespace: str, low: str, high: str, limit: int, query: st
 
 
 def newest_attempts(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Return the runs, with each retried run replaced: its last attempt is returned in its place, with the due time of
+    """Return the runs, with the last attempt in place of each run that was retried. That attempt has the due time of
     the first attempt."""
     tried = [(run.id,) for run in runs if run.superseded]
     newest = {}

@@ -93,8 +93,8 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
 def _newest(
     schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
 ) -> tuple[Micros, Micros]:
-    """Return (actual, nominal) of the oldest due occurrence that runs; all newer ones run, too. If none runs, the
-    result is later than `now`.
+    """Find out which due occurrences run. Return (actual, nominal) of the oldest of them; all newer ones run, too. If
+    none runs, the result is later than `now`.
 
     All occurrences that are on time run. Of the late ones, the newest `most` run, except those before `since`. With
     `instead`, no late one runs if another occurrence is on time. The search goes backwards, so that old times are never

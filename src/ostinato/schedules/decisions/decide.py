@@ -163,8 +163,8 @@ def idle(schedule: Schedule) -> bool:
 
 
 def give_up(decision: Decision, waiting: Sequence[Live], reason: Reason) -> None:
-    """Add waiting runs to those that the decision drops, and count them under `reason`. The decision must not contain
-    them yet."""
+    """Drop waiting runs: add them to `drop` of the decision, and count them under `reason`. The decision must not
+    contain them already."""
     decision.drop += [(run, reason, None) for run in waiting]
     memory = decision.schedule.memory
     counts = {**memory.counts, reason.value: memory.counts.get(reason.value, 0) + len(waiting)}
@@ -212,8 +212,8 @@ def decide(
 
 
 def oldest_suffice(schedule: Schedule) -> bool:
-    """Return whether the oldest waiting runs suffice to decide after the end of a run. They do if at most the first
-    waiting run starts and all others keep waiting."""
+    """Return whether the decision after the end of a run can be made from the oldest waiting runs alone. It can if at
+    most the first waiting run starts and all others keep waiting."""
     policies, memory = schedule.policies, schedule.memory
     return (
         memory.alike
@@ -225,12 +225,13 @@ def oldest_suffice(schedule: Schedule) -> bool:
 
 
 def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
-    """Decide after the end of a run. Of the waiting runs, `live` contains only the oldest, at least two.
+    """Decide after the end of a run, from the oldest waiting runs alone. Of the waiting runs, `live` contains only the
+    oldest, at least two.
 
-    Returns None if a waiting run that is not in `live` may have expired; then all waiting runs must be read. This is
-    the case if a waiting run in `live` has expired. It is also the case if there is a catch-up window and all waiting
-    runs in `live` are manual, because manual runs never expire. Otherwise `live` contains the oldest run that can
-    expire. That run has not expired, so no younger run has.
+    Returns None if a waiting run that is not in `live` may have expired; then all waiting runs must be read. There are
+    two such cases. In the first, a waiting run in `live` has expired. In the second, there is a catch-up window, but
+    all waiting runs in `live` are manual, and manual runs never expire. Otherwise `live` contains the oldest run that
+    can expire, and it has not expired, so no younger run has.
     """
     decision = decide(schedule, live, [], now, lambda: "")
     never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)
@@ -245,7 +246,7 @@ def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> D
 def _judge(
     schedule: Schedule, queue: Sequence[Waiting], running: Sequence[Live], now: Micros
 ) -> tuple[Verdict, tuple[list[Live], bool]]:
-    """Return (verdict of the overlap policy, (runs to stop, whether to terminate them)). If all runs to stop end at
+    """Apply the overlap policy. Return (verdict, (runs to stop, whether to terminate them)). If all runs to stop end at
     once, the verdict already starts the runs that wait for them."""
     verdict = process_buffer(schedule, queue, [run.root_id for run in running], now)
     if not verdict.cancel and not verdict.terminate:
@@ -260,8 +261,8 @@ def _with_windows(
     schedule: Schedule, occurrences: Sequence[Occurrence], new_id: Callable[[], str]
 ) -> tuple[list[Fresh], Micros | None]:
     """Return a `Fresh` for each occurrence, and the nominal time at which the next data window begins. The data window
-    of an occurrence begins at the nominal time before it, or before the first of the times that are coalesced into
-    it."""
+    of an occurrence begins at the nominal time before it. If earlier times are coalesced into it, the window begins at
+    the nominal time before the first of them."""
     previous = schedule.memory.previous
     fresh: list[Fresh] = []
     compiled = schedule.spec.compiled
@@ -336,7 +337,8 @@ def _next_memory(
 
 
 def _reason(fresh: Fresh, verdict: Verdict) -> tuple[Reason | None, str | None]:
-    """Return why an occurrence does not run, and the id of the run that blocks it. Both may be None."""
+    """Return (reason, id): why an occurrence does not run, and which run blocks it. The reason is None if the
+    occurrence runs. The id is None if no run blocks it."""
     if fresh.occurrence.reason is not None:
         return fresh.occurrence.reason, None
     dropped: tuple[Reason | None, str | None] = verdict.dropped.get(fresh.id, (None, None))

@@ -17,7 +17,7 @@ def nominal_of(schedule: Schedule, at: Micros) -> Micros:
 
 
 def count_due(schedule: Schedule, first: Occurrence, now: Micros) -> tuple[int, Micros]:
-    """Return how many nominal times are due from `first` on, and the last of them."""
+    """Count the nominal times that are due, from `first` on. Return their number and the last of them."""
     compiled = schedule.spec.compiled
     last = compiled.previous(now + 1)
     while last is not None and last > first.nominal and occurrence(schedule, last).actual > now:

@@ -34,10 +34,10 @@ class Waiting:
 
 @dataclass(slots=True)
 class Verdict:
-    """The decision about a buffer. `start` has the ids of the occurrences that start, and `keep` of those that keep
+    """The decision about a buffer. `start` has the ids of occurrences that start, and `keep` the ids of those that keep
     waiting, both in the order of the buffer. `dropped` maps an id to (reason, id of the run that blocks or replaces it,
-    or None). `cancel` and `terminate` say what to do with the running runs. `remaining` is the number of actions
-    left."""
+    or None). `cancel` and `terminate` say whether to cancel or terminate the running runs. `remaining` is the number of
+    actions left."""
 
     start: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)

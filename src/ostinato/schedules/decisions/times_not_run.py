@@ -1,5 +1,5 @@
-"""The rows of times that do not run: one row for each time or, after `ROWS` consecutive times with the same reason, one
-row for all that follow. Pure."""
+"""The rows of times that do not run. Each time has its own row, unless more than `ROWS` consecutive times have the same
+reason; then many times share a row. Pure."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ def add_rows(
     """Add rows to `rows` for consecutive times that do not run, all for the same reason.
 
     `group` has the times, each with the id of the run that blocks it, or None. `stretch` describes the times directly
-    before them that did not run, or is None. Each time gets its own row, until `ROWS` consecutive times have one;
-    further times share a row. If the action has `facts`, times that are too late always share a row. Returns the
-    stretch that now ends with these times.
+    before them that did not run, or is None. Each time gets its own row if `stretch` and `group` together have at most
+    `ROWS` times with this reason. Otherwise the times of `group` share a row. If the action has `facts`, times that are
+    too late always share a row. Returns the stretch that now ends with these times.
     """
     apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
     auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]

@@ -98,8 +98,9 @@ def _update(call: edit.Call, wanted: Schedule) -> Operation[edit.Answer]:
 
 
 def defer_events(work: Operation[T], events: list[Row]) -> Operation[T]:
-    """Run an operation as part of a larger one, and collect its events instead of writing them. Writing an event blocks
-    all other writers of events until the commit, so statements that may wait for a lock must not come after it."""
+    """Run an operation as part of a larger one. Its events are added to `events` instead of written; the caller writes
+    them last. Writing an event blocks all other writers of events until the commit. So no statement that may wait for a
+    lock may follow."""
     try:
         statement = next(work)
         while True:

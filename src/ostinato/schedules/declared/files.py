@@ -229,7 +229,8 @@ class _Reading:
                 self._part(inner, name, key, part, {"action": {**target, key: part}})
 
     def _part(self, path: Path, name: str, key: str, value: Any, part: Mapping[str, Any]) -> None:
-        """Check one part alone, so that each mistake is reported at its own place."""
+        """Check one part of a schedule's definition, as if it were the only part. So each mistake is reported at its
+        own place."""
         if key in _YES_OR_NO:
             if not isinstance(value, bool):
                 self._wrong(path, f"{key} {short_repr(value)} is neither true nor false", name)
@@ -359,7 +360,7 @@ def entry(schedule: Schedule) -> dict[str, Any]:
 
 
 def _shortest(spec: Spec, form: Mapping[str, Any]) -> Any:
-    """Shorten a spec that is only one cron string to that string."""
+    """Return a spec in its shortest form: as a cron string if it consists of one, else as `form`."""
     if set(form) == {"cron"} and len(spec.crons) == 1:
         try:
             if parse_spec_text(spec.crons[0]) == spec:

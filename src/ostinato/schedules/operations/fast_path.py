@@ -1,9 +1,9 @@
-"""Fast path: handles the common firing and the common success of a schedule by converting the read rows directly into
-the rows to write.
+"""The fast path for the most common firing and the most common success of a schedule. It converts the rows that were
+read directly into the rows to write.
 
 A firing is plain if one time is due and on time, the schedule has no unfinished run, and no skip, move or limit
-applies: then the occurrence starts under every policy. A success is plain if no run waits for it and the schedule has a
-next time.
+applies. Then the occurrence starts under every policy. A success is plain if no run or backfill waits for it, and the
+schedule has a next time.
 
 The fast path neither reads the whole schedule, nor calls `decide`, nor builds JSON from objects. It must write the same
 rows as the slow path: for a firing, those of `decide.advance` and `write.write_decisions`; for a success, those of
@@ -42,8 +42,8 @@ class Firing(NamedTuple):
 
 
 def plain_firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
-    """Return the firing of a schedule that has no unfinished runs, from its row of `due_schedules`. Return None if the
-    firing is not plain, or after any error: the slow path then meets the same error and handles it."""
+    """Return the plain firing of a schedule that has no unfinished runs. `brief` is its row of `due_schedules`. Return
+    None if the firing is not plain, or after any error: the slow path then meets the same error and handles it."""
     try:
         return _firing(brief, now, maker, new_id)
     except Exception:
@@ -113,8 +113,8 @@ def _firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], st
 
 
 def _last(outcome: str | None) -> str:
-    """Return the schedule's last result and last failure as members of a JSON object, for the run's detail. Return ""
-    if there are none."""
+    """Return the schedule's last result and last failure, as text that continues the JSON object of the run's detail.
+    Return "" if there are none."""
     if outcome is None or outcome.startswith(_NOTHING):
         return ""
     outcomes = orjson.loads(outcome)
@@ -156,8 +156,8 @@ def _run_started(firing: Firing) -> Row:
 
 
 def plain_success(row: Row, result: str | None, now: Micros) -> Row | None:
-    """Return the row for `note_outcomes` after a run succeeded, from the schedule's row of `lock_owners`. Return None
-    if another run or a backfill waits for the end of the run, or if the schedule has no next time."""
+    """Return the row that `note_outcomes` writes after a run succeeded. `row` is the schedule's row of `lock_owners`.
+    Return None if another run or a backfill waits for the end of the run, or if the schedule has no next time."""
     id, following, memory = row
     if following is None or '"waiting"' in (memory or "") or '"backfills"' in (memory or ""):
         return None

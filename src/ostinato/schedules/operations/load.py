@@ -40,12 +40,12 @@ def lock_free(
 def load_live_runs(
     ids: Sequence[str], *, hold: bool = False, first: int | None = None
 ) -> Operation[dict[str, list[Live]]]:
-    """Return a dict from schedule id to the schedule's unfinished runs. `first` limits how many waiting runs of each
-    schedule are read.
+    """Return the unfinished runs of each schedule, by schedule id. `first` limits how many waiting runs of a schedule
+    are read.
 
-    With `hold`, the runs that no node has claimed yet are locked, so that no node claims them before the commit. The
-    decision depends on whether a run is claimed: an unclaimed run stops at once, while a claimed run takes time to
-    stop.
+    With `hold`, runs that the overlap policy has let start, but no node has claimed, are locked. So no node claims them
+    before the commit. This matters to a caller that stops runs: an unclaimed run stops at once, while a claimed run
+    takes time to stop.
     """
     live_runs: dict[str, list[Live]] = {id: [] for id in ids}
     if not ids:

@@ -90,12 +90,12 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return what a run with facts (`Action.facts`) says about its work: a dict with `outcome`, and with the other keys
-    of `_SAID` that the run reports. The outcome of a failed run is `failed`. Return None for a run without facts or
-    without a report.
+    """Return what a run reports about its work: a dict with `outcome`, and with other keys of `_SAID`. The outcome of a
+    failed run is `failed`. Only a run with facts (`Action.facts`) reports. Return None for any other run, and if there
+    is no report.
 
-    A run with facts can succeed although its work was skipped or has failed. So its status is not enough, and the run
-    returns the outcome of its work as its result.
+    The report is the result of the run. It is needed because a run with facts can succeed although its work was skipped
+    or has failed.
     """
     if not has_facts(ended):
         return None
@@ -149,8 +149,9 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: 
 def _conclude_whole(
     ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Act on the ends of runs on the slow path: after a failure, if another run or a backfill waits for the end, or if
-    the schedule has no next time. `ended` has the ends by schedule id. Returns events to write."""
+    """Act on the ends of runs on the slow path. It is needed after a failure, and for a run with facts. It is also
+    needed if another run or a backfill waits for the end, or if the schedule has no next time. `ended` has the ends by
+    schedule id. Returns events to write."""
     events: list[Row] = []
     schedules: list[Schedule] = []
     coming: set[str] = set()  # schedules that had a next time

@@ -15,8 +15,8 @@ WHERE id = :id RETURNING id
 SELECT {node_columns} FROM ostinato_nodes ORDER BY started
 
 -- is_gone [sqlite postgres part]: whether the node :by may declare a node n dead: n's lease has expired, or ends so far
--- in the future that the clock must have been set back. :by must have renewed its own lease continuously for the length
--- of both leases: an outage of the store is no sign that a node is dead.
+-- in the future that the clock must have been set back. :by must have renewed its own lease continuously for as long
+-- as the longer of the two leases: an outage of the store is no sign that a node is dead.
 n.id <> :by AND (n.lease_until < :now OR n.lease_until > :now + 2 * n.lease)
     AND EXISTS (SELECT 1 FROM ostinato_nodes b WHERE b.id = :by AND b.lease_until - b.lease / 2 >= :now
         AND b.steady_since + b.lease <= :now AND b.steady_since + coalesce(n.lease, 0) <= :now)

@@ -10,8 +10,8 @@ from ostinato.model import Json
 
 
 class EarlierCall(NamedTuple):
-    """An earlier call of a mutator for the same event. `refused` means that the mutator reported that a call with these
-    `params` can never succeed."""
+    """An earlier call of a mutator for the same event. `refused` means that the call failed for good: with these
+    `params` it can never succeed."""
 
     key: str
     params: Json
@@ -29,9 +29,9 @@ def key_of_call(first: str, params: Json, earlier: Sequence[EarlierCall]) -> str
     """Return the idempotency key of the next call of a mutator. `first` is the key of the first call, and `earlier` are
     the calls so far, the oldest first.
 
-    The key stays the same, so that the service does not apply the effect twice if it applies an earlier call late.
-    There is one exception: if the service refused the last call for good, and the parameters are different now, the
-    call gets a new key. Otherwise a service that stores its answers by key would repeat the refusal.
+    Usually all calls have the same key, so that the service cannot apply the effect twice. The call gets a new key only
+    if the service refused the last call for good and the parameters have changed since. With the old key, a service
+    that stores its answers by key would repeat the refusal.
     """
     calls = [call for call in earlier if call.key.partition("-")[0] == first]
     if not calls:

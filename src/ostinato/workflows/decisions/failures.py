@@ -25,8 +25,8 @@ class Failure(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The consequences of a failure: the run's status and counters, and `blocked`, which blocks the workflow until the
-    failure is resolved."""
+    """The consequences of a failure: the new values for the run and the workflow. `logic_failures` and `blocked` are
+    for the workflow; the other values are for the run."""
 
     status: RunStatus
     failures: int
@@ -46,7 +46,8 @@ def judge(
     checking_at: Micros | None = None,
 ) -> Verdict:
     """Decide what follows a failure of `run`. `logic_failures` is the number of logic errors in a row before this one.
-    At `checking_at`, the mutator will be asked whether its effect took place."""
+    `can_fix` means that the workflow has a fixer. `checking_at` is when the mutator is asked whether its effect took
+    place, or None."""
     kind = failure.failure
     failures = run.failures + 1 if kind is FailureClass.TRANSIENT else 0
     crashes = run.crashes + 1 if kind is FailureClass.CRASH else 0
@@ -64,7 +65,7 @@ def judge(
 
 
 class Start(NamedTuple):
-    """Where the run after a failed run begins. `phase` is its first phase. With `keeps`, the new run takes over the
+    """Where the run that follows a failed run begins. `phase` is its first phase. If `keeps` is true, it takes over the
     checkpoints, the reservations and the mutation of the failed run. Otherwise the reservations are released."""
 
     phase: Phase
@@ -72,11 +73,10 @@ class Start(NamedTuple):
 
 
 def follow(run: HandlerRun, mutation: MutationStatus | None) -> Start:
-    """Return where a run that follows `run` begins.
+    """Return where a run that follows `run` begins. `mutation` is the status of the mutation of `run`, or None.
 
-    If `run` failed before the mutation, everything is done again, so that a repaired workflow begins without old data.
-    Once the outcome of the mutation is final, the new run continues with `next`. If it is unknown whether the mutation
-    took effect, the new run first asks the mutator. `mutation` is the status of the run's mutation, or None.
+    If the outcome of the mutation is final, the new run continues with `next`. If it is unknown whether the mutation
+    took effect, the new run first asks the mutator. Otherwise the new run does everything again, without old data.
     """
     if run.type is HandlerType.PRODUCER:
         return Start(Phase.EXECUTING, keeps=False)

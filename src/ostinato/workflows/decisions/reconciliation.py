@@ -1,4 +1,4 @@
-"""Decide what follows an attempt to find out whether a mutation took effect."""
+"""Decide what to do if it is still unknown whether a mutation took effect."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from ostinato.workflows.model import MutationStatus, Policy
 
 
 class Next(NamedTuple):
-    """What follows the attempt. `status` is the new status of the mutation in the ledger. `attempts` counts how often
-    the mutator has been asked. `next_at` is when it is asked again, or None if it is not."""
+    """What to do after an attempt to find out whether a mutation took effect. `status` is the new status of the
+    mutation in the ledger. `attempts` counts how often the mutator was asked. `next_at` is when to ask again, or None
+    if a person must decide."""
 
     status: MutationStatus
     attempts: int
@@ -18,8 +19,8 @@ class Next(NamedTuple):
 
 
 def after_attempt(attempts: int, policy: Policy, now: Micros) -> Next:
-    """Decide what follows an attempt that did not find out whether the mutation took effect: ask again later, or leave
-    the question to a person. `attempts` counts the attempts before this one."""
+    """Decide whether to ask the mutator again later, or to leave the question to a person. Call this after an attempt
+    that did not find out whether the mutation took effect. `attempts` counts the attempts before this one."""
     attempts += 1
     if attempts >= policy.reconcile_attempts:
         return Next(MutationStatus.INDETERMINATE, attempts, None)

@@ -59,7 +59,7 @@ def oldest_event(definition: Definition, consumer: str, oldest: Mapping[str, str
 
 
 class Wake(NamedTuple):
-    """When a consumer runs again. The values are for the fields of the same name in its `HandlerState`."""
+    """Says when a consumer runs again: the new values for the fields of the same names in its `HandlerState`."""
 
     wake_at: Micros | None
     dirty: bool
@@ -76,11 +76,11 @@ def after_commit(
     policy: Policy,
     now: Micros,
 ) -> Wake:
-    """Return when a consumer runs again.
+    """Return when a consumer runs again after its run has committed.
 
-    A consumer that reserved events runs again at once if events remain. A consumer that reserved none waits for a new
-    event or for its wake time. If it also published events to a topic that it consumes itself, it pauses for a while
-    (`Policy.empty_gap`), so that it cannot run in an endless loop.
+    If the run reserved events, the consumer runs again at once if events remain. If the run reserved none, the consumer
+    waits for a new event or for its wake time. If such a run published events to one of the consumer's own topics, the
+    consumer first pauses for `Policy.empty_gap`. So it cannot run in an endless loop.
     """
     if reserved:
         return Wake(wake_at, events_remain, None)

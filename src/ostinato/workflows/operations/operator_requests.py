@@ -33,9 +33,9 @@ from ostinato.workflows.store import statement
 
 
 def locked(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
-    """Lock a workflow by its name. Its unfinished run is locked first, because every operation locks runs before
-    workflows. `actor` is the user whom the events name. Raises `NotFound` if there is no such workflow. Raises
-    `Conflict` if, at every try, another run begins before the workflow is locked."""
+    """Lock a workflow by its name, and load it. Its unfinished run is locked first, because every operation locks runs
+    before workflows. `actor` is the user whom the events name. Raises `NotFound` if there is no such workflow. Raises
+    `Conflict` if ten tries fail because each time another run begins first."""
     check_name(name)
     for _ in range(10):
         rows = yield statement("workflow_by_name", namespace=namespace, name=name)
@@ -105,9 +105,9 @@ def run_now(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[int]:
 
 
 def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros, new_id: NewId) -> Operation[None]:
-    """Resolve the problem that blocks a workflow. If `run_id` is given, it is the run whose problem the user wants to
-    resolve. Raises `Conflict` if another run blocks the workflow, so that a late answer cannot resolve a new problem.
-    Also raises `Conflict` if the workflow is not blocked, if the fixer is at work, or if this choice does not apply."""
+    """Resolve the problem that blocks a workflow. Raises `Conflict` if the workflow is not blocked, if the fixer is at
+    work, or if this choice does not apply. `run_id` is the run whose problem the user wants to resolve, or None. If
+    another run blocks the workflow, `Conflict` is raised, so that a late answer cannot resolve a new problem."""
     workflow, blocked = loaded.workflow, loaded.workflow.blocked
     if blocked is None:
         raise Conflict(f"workflow {workflow.name!r} is not blocked; there is nothing to resolve")
@@ -168,8 +168,8 @@ def _resolve_mutation(
 
 
 def _skip_run(loaded: Loaded, record: HandlerRun, mutation: Mutation | None, now: Micros) -> Operation[None]:
-    """Skip the events that are reserved by the run that blocks the workflow. The handler's `next` is then called with
-    the outcome `skipped`. Raises `Conflict` if the run is not `skippable`."""
+    """Skip the events that the run `record` has reserved; this run blocks the workflow. The handler's `next` is then
+    called with the outcome `skipped`. Raises `Conflict` if the run is not `skippable`."""
     if not record.skippable:
         raise Conflict(_why_not_skippable(loaded.workflow.name, record))
     if mutation is not None:

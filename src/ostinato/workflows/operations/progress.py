@@ -53,10 +53,10 @@ class Step:
     """One write about a claimed run. `record` is the record of the run after the step. The step is written only if the
     field `updated` of the stored record is still `before`.
 
-    `reserve` lists events to reserve, as (topic, message id). `wake` holds the wake time that `prepare` returned, if it
-    was called. `mutation` is the ledger row to write, which is inserted if `new_mutation` is set. `failure` is why the
-    run fails. `can_fix` means that the workflow has a fixer. `fixed` means that this run, a fixer's run, has deployed a
-    new version.
+    `reserve` lists events to reserve, as (topic, message id). `wake` is a tuple with the wake time that `prepare`
+    returned, or None if `prepare` was not called. `mutation` is the ledger row to write; it is inserted if
+    `new_mutation` is set, otherwise updated. `failure` is why the run fails. `can_fix` means that the workflow has a
+    fixer. `fixed` means that this run, a fixer's run, has deployed a new version.
     """
 
     run: Run
@@ -143,8 +143,8 @@ def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | N
 
 
 def _reserve(steps: Sequence[Step], now: Micros) -> Operation[dict[str, Answer]]:
-    """Reserve events. If one event of a run cannot be reserved, none of this run's events is. Returns a dict from the
-    id of each run without reservations to the answer that says why: `UNKNOWN_EVENT` or `TAKEN_EVENT`."""
+    """Reserve events. If one event of a run cannot be reserved, none of this run's events is. Returns, by run id, why
+    the events of a run were not reserved: `UNKNOWN_EVENT` or `TAKEN_EVENT`."""
     asked = [
         (step.record.workflow_id, topic, message) for step in steps for topic, message in dict.fromkeys(step.reserve)
     ]
@@ -320,7 +320,7 @@ def _publish(
 
 
 def _note_arrival(step: Step, loaded: dict[str, Loaded], event: TopicEvent) -> None:
-    """Make the consumer of a new or changed pending event due."""
+    """Handle a new or changed event: if the event is pending, make its consumer due."""
     workflow = loaded[event.workflow_id]
     consumer = workflow.definition.consumer_of(event.topic)
     if event.status is EventStatus.PENDING and consumer is not None and consumer.name in workflow.handlers:
@@ -411,9 +411,8 @@ def block(
 
 
 def lose_fixer(loaded: Loaded, record: HandlerRun, now: Micros, *, again: bool) -> None:
-    """Handle the end of a fixer's run that gave no answer, because it crashed or was stopped. With `again`, another run
-    of the fixer follows, unless there were too many crashes. Without `again`, or after too many crashes, the failure is
-    left to a person."""
+    """Handle a fixer's run that crashed or was stopped before it gave an answer. With `again`, another run of the fixer
+    follows, unless there were too many crashes. Otherwise the failure is left to a person."""
     loaded.workflow.run_id, loaded.changed = None, True
     record.crashes += 1
     if not again or record.crashes >= loaded.definition.policy.crash_attempts:

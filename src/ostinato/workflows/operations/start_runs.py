@@ -244,7 +244,7 @@ class Retry:
 
 
 def _retries_due(workflows: Sequence[Loaded], now: Micros) -> Operation[dict[str, Retry]]:
-    """Return a dict from workflow id to the retry, for the workflows whose retry is due."""
+    """Return the retries that are due, by the id of their workflow."""
     due = {
         blocked.run_id: loaded
         for loaded in workflows
@@ -290,8 +290,8 @@ def _carry_over(retries: Sequence[Retry], now: Micros) -> Operation[None]:
 def fire(timers: Sequence[Timer], now: Micros, new_id: NewId) -> Operation[None]:
     """Advance the workflows whose timers are due.
 
-    A workflow that another transaction has locked is skipped, because waiting for it could be a deadlock. Its timer is
-    set to a second later, in case that transaction does not advance the workflow.
+    A workflow that another transaction has locked is skipped, because waiting for it could cause a deadlock. Its timer
+    is set to a second later, in case that transaction does not advance the workflow.
     """
     loaded = yield from lock((timer.owner for timer in timers), only_free=True)
     held = [timer_row(timer._replace(due=now + SECOND)) for timer in timers if timer.owner not in loaded]

@@ -1,8 +1,8 @@
 """The body of claimed runs of workflows. It calls handlers phase by phase, and writes the checkpoints, fenced by the
 claim.
 
-Steps of many runs are written together. After a crash or a stop, a run continues from its last checkpoint. A run that
-has not reached the mutation begins again. A run whose mutation has a final outcome continues with `next`. If the
+Steps of many runs are written together. After a crash or a stop, the last checkpoint decides how a run continues. A run
+that has not reached the mutation begins again. A run whose mutation has a final outcome continues with `next`. If the
 mutation has begun but has no final outcome, the mutator is asked whether its effect took place.
 """
 
@@ -112,8 +112,7 @@ class WorkflowBody:
             await self._fail_internally(run, problem)
 
     async def _fail_internally(self, run: Run, problem: Exception) -> None:
-        """Write an unexpected error as an internal failure, which blocks the workflow. Otherwise the run would never
-        end."""
+        """End a run after an unexpected error, as an internal failure. This blocks the workflow."""
         record = (await read_patiently(self._store, lambda _: load_run(run.id))).record
         before, record.updated = record.updated, max(self.now(), record.updated + 1)
         failure = Failure(FailureClass.INTERNAL, describe(problem))
@@ -144,8 +143,8 @@ class WorkflowBody:
         log.warning("steps of workflows cannot be written", action="workflows_trouble", problem=str(problem))
 
     async def _leave_to_others(self, run: Run, loaded: LoadedRun) -> None:
-        """Let a run wait for a moment, so that another node can claim it, because this node does not have the
-        workflow's code."""
+        """Let a run wait for a moment, so that another node can claim it. This node does not have the workflow's
+        code."""
         now = self.now()
         words = f"no code of workflow {loaded.workflow.name!r}, version {loaded.workflow.label}, here"
         log.warning(words, action="workflow_code_missing", run=run.id)
@@ -555,8 +554,8 @@ _FAILED = object()
 
 
 def _read_result(returned: object, consumer: ConsumerDefinition) -> tuple[Prepared, list[tuple[str, str]]]:
-    """Check the value that `prepare` returned. Returns (the value, the list of events to reserve); such an event is
-    (topic, message id). Raises OstinatoError if the value is wrong."""
+    """Check the value that `prepare` returned. Returns (the value, the events to reserve), each event as (topic,
+    message id). Raises OstinatoError if the value is wrong."""
     if returned is None:
         returned = Prepared()
     if not isinstance(returned, Prepared):

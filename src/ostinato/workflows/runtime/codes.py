@@ -11,7 +11,7 @@ from ostinato.workflows.model import Workflow
 
 
 class Codes:
-    """The workflows that this process declares, and the repaired versions that it has loaded."""
+    """The code of the workflows that this process declares, and of the versions that it has deployed or loaded."""
 
     def __init__(self) -> None:
         self.declared: dict[str, WorkflowCode] = {}

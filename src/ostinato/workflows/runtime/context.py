@@ -1,8 +1,7 @@
 """The `ctx` argument of handlers. It defines which operations each phase allows, and records what a handler requests.
 
-The permissions of the phases are enforced here. If a call of `ctx` fails, the run fails with the first such failure,
-even if the handler catches the error; the handler's result is then discarded. Code that does not use `ctx` cannot be
-controlled.
+If a call of `ctx` fails, the run fails, even if the handler catches the error. The first such failure counts, and the
+handler's result is discarded. Code that does not use `ctx` cannot be controlled.
 """
 
 from __future__ import annotations
@@ -121,8 +120,8 @@ class PreparedRun:
 
 
 class MutationRequested(BaseException):
-    """Ends `mutate` where it awaits `ctx.mutate(…)`. The host then calls the mutator; the rest of `mutate` never
-    runs."""
+    """Raised where a handler's `mutate` awaits `ctx.mutate(…)`, to end it. The host then calls the mutator; the rest of
+    `mutate` never runs."""
 
 
 @dataclass(slots=True)
@@ -289,8 +288,8 @@ class HandlerContext:
         return tools[name]
 
     def _check_params(self, function: Callable[..., Any], params: dict[str, Any], what: str, *first: str) -> None:
-        """Raise `PhaseViolation` if a reader or a mutator does not accept these parameters. Check this before the
-        call."""
+        """Check that a reader or a mutator accepts these parameters, before it is called. Raises `PhaseViolation` if it
+        does not accept them."""
         try:
             inspect.signature(function).bind(*first, **params)
         except TypeError as problem:
@@ -382,7 +381,7 @@ def shorten(words: str) -> str:
 
 
 def wake_time(prepared: Prepared, now: Micros) -> Micros | None:
-    """Return the wake time that `prepare` returned, as an instant, or None."""
+    """Return the wake time that `prepare` returned, in microseconds, or None."""
     wake_at = prepared.wake_at
     if wake_at is None:
         return None

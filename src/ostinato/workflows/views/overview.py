@@ -80,7 +80,7 @@ class WorkflowInfo:
 @dataclass(frozen=True, slots=True)
 class WorkflowDetail(WorkflowInfo):
     """The overview of a workflow with more detail. `inputs` are its inputs in groups. `attention` says how many of them
-    need a person. `activity` has a line for each of the latest runs, the latest first."""
+    need a person. `activity` has a line for each of the latest runs that processed events, the latest first."""
 
     inputs: tuple[InputGroup, ...] = ()
     attention: str | None = None
@@ -179,8 +179,8 @@ def _choices(workflow: Workflow, failed: HandlerRun | None, mutation: Mutation |
 
 
 def input_groups(counts: Iterable[tuple[str, str, str, int, int]]) -> tuple[InputGroup, ...]:
-    """Group rows of (source, type, state, number of inputs, number of inputs that need attention). The state `held`
-    counts as pending."""
+    """Add up numbers of inputs by source and type. A row is (source, type, state, number of inputs, number of inputs
+    that need attention). The state `held` counts as pending."""
     groups: dict[tuple[str, str], Counter[str]] = {}
     for source, kind, state, number, attention in counts:
         status = "pending" if state == "held" else state

@@ -213,8 +213,8 @@ def _stems_from(inputs: Sequence[InputRecord]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunDetail:
-    """A run of a handler. `attempts` are all attempts of the chain of retries that `run` belongs to, including `run`,
-    the first attempt first. `events` are the events that `run` reserved. `output` is the effect of `run`, or None."""
+    """A run of a handler. `attempts` is the whole chain of retries that `run` belongs to, the first attempt first.
+    `events` are the events that `run` reserved. `output` is the effect of `run`, or None."""
 
     run: HandlerRunInfo
     attempts: tuple[HandlerRunInfo, ...]

@@ -31,8 +31,8 @@ Reason = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class AgentSegment(RequestBody):
-    """The users whom a campaign is for: all users, users who have written in the last days, users with a tag, users who
-    fit a query, users whom a resolver of the agent returns, or named users."""
+    """The users whom a campaign is for: all, those who have written in the last `active_since_days` days, those with a
+    tag, those who match a query, those whom a resolver of the agent returns, or named ones."""
 
     type: Literal["all", "active_since", "tag", "custom_query", "users"]
     active_since_days: Annotated[StrictInt, Field(ge=1, le=MOST_DAYS)] | None = None
@@ -54,7 +54,7 @@ class AgentSegment(RequestBody):
 
 class CampaignSettings(RequestBody):
     """How a campaign is sent. For an option that is left out, the agent's setting applies. An option that is null is
-    not used, even if the agent has a setting for it."""
+    switched off, even if the agent sets it."""
 
     max_recipients: int = Field(default=0, description="A larger audience is refused, unless `confirmed`.")
     confirmed: StrictBool = False
@@ -98,20 +98,20 @@ class PreviewCampaign(RequestBody):
     options: CampaignSettings = Field(default_factory=CampaignSettings)
 
     def arguments(self) -> Object:
-        """Return a dict of the keyword arguments of `app.agents.campaigns(agent).preview`, or of `send`."""
+        """Return the fields as keyword arguments for `preview` or `send` of `app.agents.campaigns(agent)`."""
         asked = self.model_dump(exclude={"segment", "options"})
         return {"segment": self.segment.document(), **asked, **self.options.document()}
 
 
 class SendCampaign(PreviewCampaign):
-    """Send to a segment now. A campaign with the same `id` is sent once. Without a `flow`, the model writes each
-    message; `metadata.prompt` says what the message is about."""
+    """A campaign to send to a segment now. Requests with the same `id` send it once. Without a `flow`, the model writes
+    each message; `metadata.prompt` says what the message is about."""
 
     id: Text | None = None
 
 
 class SendTest(RequestBody):
-    """Send to named users now, without quiet hours, caps and holdout."""
+    """A campaign to send to named users now. Quiet hours, caps and holdout do not apply."""
 
     users: ExternalIds
     flow: Text | None = None

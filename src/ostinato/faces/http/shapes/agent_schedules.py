@@ -35,7 +35,8 @@ _ANY_ZONE = "UTC"  # to check the form; the agent's own zone is known to the cal
 
 
 class AgentTrigger(RequestBody):
-    """When a schedule runs: `cron` with `expr`, or `once` with `run_at`, both in the agent's zone."""
+    """When a schedule runs: type `cron` has `expr`, and type `once` has `run_at`. Both are in the agent's zone, unless
+    `run_at` has an offset."""
 
     type: Literal["cron", "once"]
     expr: Name | None = Field(default=None, description="A cron line of five fields.", examples=["0 9 * * 1-5"])
@@ -121,7 +122,7 @@ class _Settings(RequestBody):
 
 
 class NewAgentSchedule(_Settings):
-    """A schedule. Repeated calls with the same `id` create it once."""
+    """A schedule to create. Repeated calls with the same `id` create it once."""
 
     flow: Flow
     trigger: AgentTrigger
@@ -137,7 +138,7 @@ class NewAgentSchedule(_Settings):
         return value
 
     def arguments(self) -> Object:
-        """Return a dict of the keyword arguments of `app.agents.schedules(agent).create`."""
+        """Return the fields as keyword arguments for `app.agents.schedules(agent).create`."""
         return {**self.model_dump(), "target": self.target.document()}
 
 

@@ -78,7 +78,8 @@ class HandBack(RequestBody):
 
 
 class SayAsPerson(RequestBody):
-    """Say something to a user whose conversation was taken over. Requests with the same `id` say it once."""
+    """Say something as a person: to the user during a takeover, or to the flow during a proxy. Requests with the same
+    `id` say it once."""
 
     text: Said
     id: MessageId

@@ -56,8 +56,11 @@ def naming_the_field() -> Iterator[None]:
 
 
 class Shown(BaseModel):
-    """The base of answers. `view` is a dataclass; the model gets all fields of that dataclass, and all of them are
-    required. A field that the model declares itself replaces the dataclass's field of the same name."""
+    """The base of answers.
+
+    The class argument `view` is a dataclass. Its fields become required fields of the model. A field that the model
+    declares itself replaces the field of the same name.
+    """
 
     model_config = ConfigDict(from_attributes=True)
 
@@ -69,7 +72,10 @@ class Shown(BaseModel):
 
 
 def _on_the_wire(hint: Any) -> Any:
-    """Return the type with `tuple` replaced by `list` and `Mapping` by `dict`, which pydantic reads fastest."""
+    """Return the type of a field with `list` instead of `tuple`, and with `dict` instead of `Mapping`.
+
+    Pydantic reads these types fastest.
+    """
     kind, parts = get_origin(hint), get_args(hint)
     if kind is tuple:
         return GenericAlias(list, parts[0])
@@ -82,7 +88,10 @@ Length = Annotated[str | float, Field(description="A length of time: `30s`, `5m`
 
 
 def _moment(value: Any) -> Any:
-    """Refuse numbers, which pydantic would read as seconds or milliseconds, depending on their size."""
+    """Return `value` if it is a datetime, or a text that begins with a date and a time. Otherwise raise ValueError.
+
+    Pydantic alone would also accept numbers, as seconds or as milliseconds, depending on their size.
+    """
     if isinstance(value, datetime) or (isinstance(value, str) and _MOMENT.match(value)):
         return value
     raise ValueError("write it as in RFC 3339, with an offset: 2026-03-01T09:00:00Z")

@@ -40,10 +40,10 @@ class ChangeShown(BaseModel):
 
 
 class StepShown(BaseModel):
-    """The step of a plan for one schedule. An origin is the file or the program that declares schedules.
+    """What a plan does with one schedule. A plan is for one origin: the file or the program that declares schedules.
 
-    `missing` means that the origin of the plan declared the schedule before, but declares it no longer. `taken` means
-    that another origin, `owner`, declares the schedule.
+    `missing` means that the origin declared the schedule before, but declares it no longer. `taken` means that another
+    origin declares the schedule; `owner` names it.
     """
 
     name: str

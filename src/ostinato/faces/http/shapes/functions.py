@@ -36,7 +36,7 @@ class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
     @field_validator("deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse what starting the function would refuse, so that all errors of a body are reported together."""
+        """Check the options here as at the start of a function, so that all errors of a body are reported together."""
         try:
             if info.field_name == "concurrency":
                 read_limit(value, "function")

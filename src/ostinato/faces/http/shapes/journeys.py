@@ -18,7 +18,10 @@ class Link(BaseModel):
 
 
 class _Linked(BaseModel):
-    """The base of answers about a journey. An answer also has the context fields that the journey shows."""
+    """The base of answers about a journey.
+
+    An answer may have further fields: the context fields that the journey's definition puts into responses.
+    """
 
     model_config = ConfigDict(extra="allow")
 

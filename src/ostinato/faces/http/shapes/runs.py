@@ -15,7 +15,7 @@ from ostinato.start_checks import read_limit, read_positive_length
 
 
 class RunShown(Shown, view=RunInfo):
-    """The state of a run. A run includes all its attempts; the newest attempt describes it."""
+    """The state of a run, which is the state of its newest attempt. In a list of attempts, the state of one attempt."""
 
     status: str
 
@@ -54,7 +54,7 @@ class Start(RequestBody, options=RUN_OPTIONS):
     @field_validator("retry", "timeout", "deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Refuse what starting the job would refuse, so that all errors of a body are reported together."""
+        """Check the options here as at the start of a job, so that all errors of a body are reported together."""
         try:
             match info.field_name:
                 case "retry":

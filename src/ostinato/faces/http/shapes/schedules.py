@@ -40,7 +40,7 @@ def _spec(value: Any) -> Any:
 
 
 class OccurrenceShown(Shown, view=OccurrenceInfo):
-    """One due time and its outcome. If `count` is above one, this represents `count` due times, up to `last`."""
+    """One due time and its outcome. If `count` is above one, it stands for `count` due times, up to `last`."""
 
     status: str
 
@@ -64,8 +64,8 @@ class SchedulesShown(BaseModel):
 
 
 class Definition(RequestBody, options=(*SCHEDULE_OPTIONS, *RUN_OPTIONS)):
-    """The definition of a schedule: when it runs, what it starts, and its policies. A field that is not given has its
-    default in a new schedule, and is not changed in an update."""
+    """The definition of a schedule: when it runs, what it starts, and its policies. In a new schedule, a field that is
+    left out has its default. In an update, it keeps its value."""
 
     model_config = ConfigDict(
         extra="forbid",

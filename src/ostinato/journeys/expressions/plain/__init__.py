@@ -4,9 +4,9 @@ It is a subset of DataWeave with the same meaning, and has two uses:
 
 - An expression with `lang: plain` is evaluated by `Plain.evaluate`. If it does not parse, the error explains why.
 - An expression with `lang: dataweave` is evaluated by `evaluate_certain`, without the DataWeave runtime, if the result
-  is certain to be the same. Otherwise (for example with an escape, an order of texts or a long fraction)
-  `evaluate_certain` returns `NOT_PLAIN`, and the runtime is used. `test_plain_is_what_the_runtime_says` compares the
-  two.
+  is certain to be the same. Otherwise `evaluate_certain` returns `NOT_PLAIN`, and the runtime is used. Examples are
+  escapes in texts, comparisons of the order of texts, and long fractions. `test_plain_is_what_the_runtime_says`
+  compares the two.
 
 An expression has no loops and no variables. Its work is limited nevertheless, because it runs on the event loop.
 """

@@ -1,1 +1,1 @@
-"""The code that runs inside a worker process. Modules here may import only `frames` and `codes` of Ostinato."""
+"""The code that runs inside a worker process. Of the rest of Ostinato, it may import only `frames` and `codes`."""

@@ -86,8 +86,9 @@ class DataWeaveRunner:
         self._run([Request(0, "[now() as String, uuid(), random()]", {"context": {}}, 5.0)], 1 << 10)
 
     def check(self, request: Request) -> dict[str, Any] | None:
-        """Compile the expression by evaluating it. Return None if it is valid, else its mistake. The request binds
-        every name to null. Errors at run time may result from these nulls, so they are ignored."""
+        """Return None if the expression compiles, else a dict that describes the mistake. The expression is evaluated
+        with the request's bindings, which are all null. Errors at run time are ignored, because these nulls may cause
+        them."""
         output = _OUTPUT.match(request.expr)
         if output and output[1] not in ("application/json", "json"):
             return {"message": f"its result is JSON, not {output[1]}: leave `output` out, or say application/json"}
@@ -205,7 +206,7 @@ class DataWeaveRunner:
 
 
 def _timed(expr: str) -> str:
-    """Return the expression with a function `now` in its header that returns the time of the request."""
+    """Return the expression with a function `now` added to its header. `now` returns the time of the request."""
     begin, clock = _clock(expr)
     return f"{expr[:begin]}{clock}{expr[begin:]}"
 
@@ -221,7 +222,8 @@ def _clock(expr: str) -> tuple[int, str]:
 
 
 def _position(request: Request, line: int, column: int) -> str:
-    """Return the position of an error in the expression as it was written, without the function `now`."""
+    """Return the position of an error as a text. `line` and `column` count the inserted function `now`; the text does
+    not."""
     if request.now is not None:
         begin, clock = _clock(request.expr)
         if line == 1 + request.expr.count("\n", 0, begin):

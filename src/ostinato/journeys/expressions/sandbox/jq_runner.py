@@ -1,5 +1,5 @@
-"""Evaluate jq. The input is the object of all bindings; each binding is also a variable. The program must produce
-exactly one result."""
+"""Evaluate jq. A program's input is one object that contains all bindings. Each binding is also a variable. The program
+must produce exactly one result."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ _SHUT = "".join(f"def {name}: error({json.dumps(_DENIED)}); " for name in ("env"
 
 @functools.lru_cache(maxsize=512)
 def _program(expr: str, names: tuple[str, ...], timed: bool = False) -> Any:
-    """Compile an expression. The program stops after two results, which is enough to detect more than one. With
-    `timed`, the program's input is an object with `now` and `bindings`."""
+    """Compile an expression with the variables `names`. The program stops after two results, which is enough to detect
+    more than one. With `timed`, its input is an object with `now` and `bindings`; otherwise the input is the
+    bindings."""
     clock = ".now as $ostinato_now | def now: $ostinato_now; .bindings | " if timed else ""
     variables = f". as {{{', '.join('$' + name for name in names)}}} | " if names else ""
     return jq.compile(f"{_SHUT}{clock}{variables}[limit(2;\n{expr}\n)]")

@@ -1,5 +1,5 @@
-"""Evaluate JSONata. The input is the object of all bindings; each binding is also a variable. A missing result is
-null."""
+"""Evaluate JSONata. An expression's input is one object that contains all bindings. Each binding is also a variable. If
+an expression has no result, its value is null."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ class Answer:
     message: str = ""
 
     def encoded(self, most: int) -> bytes:
-        """Return the message for the pipe. A value that is not JSON, or has more than `most` bytes of JSON, becomes a
-        failure."""
+        """Return this answer as a message for the pipe. If its value is not JSON, or is longer than `most` bytes, the
+        message is a failure instead."""
         if self.code is not None:
             message = self.message.encode(errors="replace").decode()
             return orjson.dumps({"at": self.at, "code": self.code, "message": message})
@@ -83,11 +83,11 @@ def too_large(at: int, most: int) -> Answer:
 
 
 def discreet(message: str) -> str:
-    """Return the message of a language's runtime without the values that it quotes. The values may be secrets, and
+    """Return an error message of a language's runtime without the values that it quotes. The values may be secrets, and
     errors are stored and shown.
 
-    The text from the first bracket or quote to the last one of the same kind is removed, because a value may itself
-    contain brackets and quotes.
+    For each kind of bracket or quote, everything from the first to the last one is removed. A value may itself contain
+    brackets and quotes.
     """
     short = message.split("\n\n", 1)[0]
     for begin, end in (("(", ")"), ('"', '"'), (r"(?<!function )(?<!function '.)'", "'")):

@@ -159,7 +159,8 @@ class HttpCall:
         return CookieJar.from_json(await call.services["cache"].get(_jar_key(call)))
 
     async def _call_with_retries(self, call: TaskCall, settings: HttpCallSettings, request: _Request) -> dict[str, Any]:
-        """Return the result of the last attempt. Make as many attempts as the policy and the run's deadline allow."""
+        """Make attempts until one need not be retried, or the policy or the run's deadline allows no more. Return the
+        result of the last attempt."""
         spec = call.definition.spec
         reference = settings.resilience_policy_ref or spec.defaults.tasks.resilience_policy_ref
         policy = spec.policies.http_resilience.definitions.get(reference or "", Resilience())
@@ -270,8 +271,8 @@ class HttpCall:
     async def _map_error(
         self, call: TaskCall, settings: HttpCallSettings, context: Mapping[str, Json]
     ) -> Mapping[str, Json]:
-        """Return the context after `errorMapping`, whose mapper sees the call's result as `payload`. A successful call
-        leaves the context as it is."""
+        """Apply `errorMapping` after a failed call, and return the new context. The mapper sees the call's result as
+        `payload`. After a successful call, or without `errorMapping`, return the context unchanged."""
         mapping = settings.error_mapping
         result: Any = context[str(settings.result_var)]
         if mapping is None or result["ok"]:

@@ -76,8 +76,8 @@ class CookieJar:
         return "; ".join(f"{one.name}={one.value}" for one in cookies) or None
 
     def take(self, settings: Cookies, url: httpx.URL, set_cookies: Sequence[str], now: Micros) -> list[Cookie]:
-        """Store the cookies that a response sets, and remove those that it expires. Return the cookies of both
-        kinds."""
+        """Store the cookies that a response sets, and remove those that it expires. Return all cookies that were stored
+        or expired."""
         cookies = [_read_cookie(text, url, now) for text in set_cookies] if is_allowed(settings, url.host) else []
         taken = []
         for cookie in cookies:
@@ -93,8 +93,8 @@ class CookieJar:
 
 
 def cookies_for_caller(settings: Cookies, taken: Iterable[Cookie], now: Micros) -> dict[str, str]:
-    """Return a dict from cookie name to `Set-Cookie` line, with the cookies to return to the caller of the journey.
-    Names that begin with `ostinato` are reserved and left out."""
+    """Return the `Set-Cookie` lines for the caller of the journey, by cookie name. Names that begin with `ostinato` are
+    reserved and left out."""
     rule = settings.return_to_client
     if rule is None or rule.mode == "none":
         return {}

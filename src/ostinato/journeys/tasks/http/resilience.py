@@ -116,7 +116,7 @@ class CallGuards:
         self, policy: Resilience, key: tuple[str, ...], now: Micros
     ) -> AsyncIterator[Callable[[bool], None]]:
         """Guard one attempt of a call. The context manager yields a function: call it with True if the attempt failed,
-        and with False if it succeeded. Without such a call, the attempt counts as failed. Raise `CallBlocked` if the
+        and with False if it succeeded. If it is not called, the attempt counts as failed. Raise `CallBlocked` if the
         attempt may not be made."""
         room = None if policy.bulkhead is None else self._slots_for(policy.bulkhead, key)
         async with room.hold() if room is not None else nullcontext():

@@ -118,8 +118,8 @@ def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
 
 
 def choose_key(keys: tuple[Key, ...], kid: str | None, algorithm: str) -> Key:
-    """Return the key for a token: the key with the token's `kid`, or, if the token has no `kid`, the only key for the
-    algorithm. Raise `Denied` if there is no such key."""
+    """Return the key that verifies a token. It must be for `algorithm`, and have the token's `kid` if the token has
+    one. Raise `Denied` unless there is exactly one such key."""
     if kid is not None:
         named = [one for one in keys if one.kid == kid]
         if not named:
