@@ -22,7 +22,7 @@ def on_sqlite(plan: Plan) -> History:
 
 def on_postgres(url: str, plan: Plan) -> History:
     asyncio.run(_wipe(url))
-    return _on(plan, lambda: _FrozenTimeStore(open_url(url)))
+    return _on(plan, lambda: _FrozenTimeStore(open_url(url, inline=True)))
 
 
 def _on(plan: Plan, make: Callable[[], Store]) -> History:

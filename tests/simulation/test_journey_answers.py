@@ -191,6 +191,6 @@ def test_every_answer_about_an_input_is_true_on_sqlite(tmp_path: Path, definitio
 @pytest.mark.parametrize("definition", [ONCE, LOOP], ids=["once", "loop"])
 def test_every_answer_about_an_input_is_true_on_postgres(postgres_url: str, definition: str, nodes: int) -> None:
     def stores(seed: int) -> list[Store]:
-        return [_FrozenTimeStore(open_url(postgres_url)) for _ in range(nodes)]
+        return [_FrozenTimeStore(open_url(postgres_url, inline=True)) for _ in range(nodes)]
 
     play_all(range(5), stores, definition)

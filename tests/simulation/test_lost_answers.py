@@ -197,7 +197,7 @@ def test_a_call_whose_answer_was_lost_says_the_same_and_is_done_once(
         if kind == "sqlite":
             store: Store = SqliteStore(str(tmp_path / f"{forgetful}.db"), inline=True, durable=False)
         else:
-            store = _FrozenTimeStore(open_url(request.getfixturevalue("postgres_url")))
+            store = _FrozenTimeStore(open_url(request.getfixturevalue("postgres_url"), inline=True))
         clock = VirtualClock()
         return run_virtual(said(ForgetfulStore(store) if forgetful else store, clock, calls), clock)
 

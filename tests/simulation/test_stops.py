@@ -143,4 +143,4 @@ def play(tmp_path: Path, count: int, seeds: range) -> None:
 @pytest.mark.parametrize("count", [1, 3], ids=["alone", "several"])
 def test_stops_leave_no_trace_on_postgres(postgres_url: str, count: int) -> None:
     clock = VirtualClock()
-    run_virtual(simulate(_FrozenTimeStore(open_url(postgres_url)), clock, 100 + count, count), clock)
+    run_virtual(simulate(_FrozenTimeStore(open_url(postgres_url, inline=True)), clock, 100 + count, count), clock)

@@ -82,7 +82,7 @@ def die_at(point: CrashPoint, url: str, story: Story, uncounted: frozenset[str] 
     this kind were met."""
     store = quick(url)
     if isinstance(store, str):
-        store = _FrozenTimeStore(open_url(url))
+        store = _FrozenTimeStore(open_url(url, inline=True))
     clock, dropping = VirtualClock(), DroppingStore(store, point, uncounted)
     try:
         run_virtual(story(dropping, store, clock), clock)

@@ -151,15 +151,19 @@ class AgentsPart(Part):
         sessions fail."""
         host = self.host
 
-        def lost_campaigns_now(_: int) -> Operation[Rows]:
-            return lost_campaigns(host.engine().clock.now())
+        def look(_: int) -> Operation[tuple[Rows, Rows]]:
+            turns = yield from lost_turns()
+            return turns, (yield from lost_campaigns(host.engine().clock.now()))
 
         with host.engine().listeners.watching() as news:
             while True:
-                for _, turn_id in await host.store.read(lambda _: lost_turns()):
+                turns, campaigns = await host.store.read(look)
+                for _, turn_id in turns:
                     place = Place("", "", "", host.engine().clock.now(), host.new_id)
                     await host.store.run(lambda _, place=place, id=turn_id: look_at_turn(place, id))  # type: ignore[misc]
-                waits = [await self._end_lost_campaign(*row) for row in await host.store.read(lost_campaigns_now)]
+                if turns:
+                    _, campaigns = await host.store.read(look)
+                waits = [await self._end_lost_campaign(*row) for row in campaigns]
                 await wait_for_event(news, _SOON if any(waits) else _SELDOM)
                 news.clear()
                 await asyncio.sleep(_PAUSE)  # so that many events in a row cause one search

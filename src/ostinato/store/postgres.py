@@ -59,15 +59,20 @@ _AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
 
 class PostgresStore(Store):
-    """A store in PostgreSQL. `patience` is how many seconds a call waits for an unavailable server."""
+    """A store in PostgreSQL.
+
+    `patience` is how many seconds a call waits for an unavailable server. `idle` is after how many seconds an unused
+    connection is closed; 0 means never.
+    """
 
     dialect = "postgres"
 
-    def __init__(self, url: str, *, connections: int = 8, patience: float = 60.0) -> None:
+    def __init__(self, url: str, *, connections: int = 8, patience: float = 60.0, idle: float = 300.0) -> None:
         self.url = hide_password(url)
         self._dsn = url
         self._connections = connections
         self._patience = patience
+        self._idle = idle
         self._queries = queries("postgres")
         self._pool: asyncpg.Pool | None = None
         self._wakes: list[Callable[[], None]] = []
@@ -113,6 +118,7 @@ class PostgresStore(Store):
             timeout=10,
             init=self._remember_pid,
             reset=_skip_reset,
+            max_inactive_connection_lifetime=self._idle,
         )
 
     @asynccontextmanager

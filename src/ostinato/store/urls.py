@@ -11,7 +11,7 @@ _HINT = "write sqlite:///ostinato.db or postgresql://user@host/database"
 
 def open_url(url: str, *, inline: bool = False) -> Store:
     """Return the store for a URL: `sqlite:///file.db` (or a plain file name), or `postgresql://…`. The store is not
-    connected yet. Raises `NotAStore` for any other URL."""
+    connected yet. With `inline`, the store is for virtual time. Raises `NotAStore` for any other URL."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         if not url or "?" in url:
@@ -24,5 +24,5 @@ def open_url(url: str, *, inline: bool = False) -> Store:
     if scheme in ("postgresql", "postgres"):
         from ostinato.store.postgres import PostgresStore
 
-        return PostgresStore(url)
+        return PostgresStore(url, idle=0 if inline else 300)  # in virtual time, 300 s pass at once
     raise NotAStore(f"the store URL {url!r} has an unknown scheme {scheme!r}; {_HINT}")

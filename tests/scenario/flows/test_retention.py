@@ -98,7 +98,7 @@ async def test_open_sessions_and_those_of_other_agents_stay(world: World) -> Non
 async def test_without_keep_everything_stays(world: World) -> None:
     await talk(world)
     before = await counts(world)
-    await world.advance("40d")
+    await world.advance("3d")
     assert await counts(world) == before
 
 
