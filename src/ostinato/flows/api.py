@@ -45,7 +45,7 @@ from ostinato.flows.store import (
     user_row,
 )
 from ostinato.flows.transports import InboundMessage
-from ostinato.flows.turns import Accepted, Place, Profile, open_session, outcome_of, read_tags
+from ostinato.flows.turns import Accepted, Place, Profile, end_if_lost, open_session, outcome_of, read_tags
 from ostinato.flows.views import (
     EscalationInfo,
     MessageInfo,
@@ -404,6 +404,9 @@ class Agents:
         if session.ended is None:
             functions = self._around.host.way("functions").within(self._namespace, self._actor)
             await functions.cancel(session.run_id, reason, request_id=request_id)
+            host = self._around.host
+            now = host.engine().clock.now()
+            await host.store.run(lambda _: end_if_lost(session_id, session.user_id, now, host.new_id))
         return await self.session(session_id)
 
     async def session(self, session_id: str) -> SessionInfo:
@@ -601,7 +604,7 @@ def _delete_user(place: Place, external_id: str) -> Operation[None]:
     if not rows:
         raise NotFound(f"agent {place.agent!r} has no user {external_id!r}")
     user = read_user(rows[0])
-    session = yield from open_session(user)
+    session = yield from open_session(place, user)
     if session is not None:
         raise Conflict(f"user {external_id!r} has an open session; end it first: agents.end_session({session.id!r})")
     for what in ("messages", "outgoing", "escalations", "turns", "tags", "sessions", "user"):

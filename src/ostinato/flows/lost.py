@@ -11,8 +11,8 @@ from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds
 from ostinato.flows.campaigns.changes import end_lost_campaign
 from ostinato.flows.campaigns.store import campaign_statement
-from ostinato.flows.store import read_session, statement
-from ostinato.flows.turns import Place, end_session, why_lost
+from ostinato.flows.store import statement
+from ostinato.flows.turns import Place, end_if_lost
 from ostinato.store.contract import Operation, Rows
 from ostinato.when.instants import Micros
 
@@ -23,6 +23,11 @@ def lost_turns() -> Operation[Rows]:
     """Find unfinished turns of sessions whose run is over or was deleted. Return rows of a session id and the id of the
     newest such turn."""
     return (yield statement("lost_turns", limit=FINDINGS))
+
+
+def newly_lost_sessions(since: Micros) -> Operation[Rows]:
+    """Return rows of sessions that are open although their run has ended since a time: session id, user id, run id."""
+    return (yield statement("newly_lost_sessions", since=since, limit=FINDINGS))
 
 
 def lost_campaigns(before: Micros) -> Operation[Rows]:
@@ -37,12 +42,7 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
     rows = yield statement("lost_sessions", before=now - LONG, limit=FINDINGS)
     if repair:
         for id, user_id, _ in sorted(rows, key=lambda row: str(row[1])):  # users are locked in one order
-            yield statement("lock_agent_user_id", id=user_id)
-            session = read_session((yield statement("session_by_id", id=id))[0])
-            reason = yield from why_lost(session)
-            if session.ended is None and reason is not None:
-                place = Place(session.namespace, session.agent, "", now, str)
-                yield from end_session(place, session, reason)
+            yield from end_if_lost(id, user_id, now, str)
     findings = [
         Finding("session_without_run", id, f"is open, but its run {run} is over", repair) for id, _, run in rows
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import orjson
@@ -19,7 +20,7 @@ from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
 from ostinato.flows.campaigns.run import Surroundings, campaign_function
 from ostinato.flows.definition import Agent, AgentCodes
 from ostinato.flows.direct_turns import DirectTurns
-from ostinato.flows.lost import lost_campaigns, lost_reason, lost_turns, scan
+from ostinato.flows.lost import lost_campaigns, lost_reason, lost_turns, newly_lost_sessions, scan
 from ostinato.flows.model import TURN_FUNCTION
 from ostinato.flows.retention import delete_old
 from ostinato.flows.runner import look_at_turn, turn_function
@@ -29,12 +30,15 @@ from ostinato.flows.schedules.operations import OCCURRENCE
 from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools, check_schedule_tools
 from ostinato.flows.session import SessionActor
 from ostinato.flows.store import statement
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import Place, end_if_lost
 from ostinato.flows.writing import close_group
 from ostinato.functions.context import FunctionContext
 from ostinato.store.contract import Operation, Rows
+from ostinato.when.instants import SECOND
 
 _PAUSE = 1.0  # least seconds between two searches for lost sessions
+_FIRST_LOOK = 3600 * SECOND  # how far back the first search goes; the scanner finds what was lost before
+_OVERLAP = 60 * SECOND  # by which searches overlap: clocks differ, and a commit comes later than its time
 _SELDOM = 300.0  # most seconds between them
 _HOUR = 3600.0  # seconds between two deletions of what is old
 _SOON = 5.0  # most seconds between them while turns of a lost campaign are in progress
@@ -151,20 +155,28 @@ class AgentsPart(Part):
         sessions fail."""
         host = self.host
 
-        def look(_: int) -> Operation[tuple[Rows, Rows]]:
-            turns = yield from lost_turns()
-            return turns, (yield from lost_campaigns(host.engine().clock.now()))
+        since = host.engine().clock.now() - _FIRST_LOOK
+
+        def look(_: int) -> Operation[tuple[Rows, Rows, Rows]]:
+            turns, sessions = (yield from lost_turns()), (yield from newly_lost_sessions(since))
+            return turns, sessions, (yield from lost_campaigns(host.engine().clock.now()))
 
         with host.engine().listeners.watching() as news:
             while True:
-                turns, campaigns = await host.store.read(look)
+                now = host.engine().clock.now()
+                turns, sessions, campaigns = await host.store.read(look)
                 for _, turn_id in turns:
                     place = Place("", "", "", host.engine().clock.now(), host.new_id)
                     await host.store.run(lambda _, place=place, id=turn_id: look_at_turn(place, id))  # type: ignore[misc]
-                if turns:
-                    _, campaigns = await host.store.read(look)
+                for id, user_id, _ in sessions:
+                    ending = partial(end_if_lost, id, user_id, now, host.new_id)
+                    await host.store.run(lambda _, ending=ending: ending())  # type: ignore[misc]
+                if turns or sessions:
+                    _, sessions, campaigns = await host.store.read(look)
+                if not sessions:  # otherwise there are more
+                    since = now - _OVERLAP
                 waits = [await self._end_lost_campaign(*row) for row in campaigns]
-                await wait_for_event(news, _SOON if any(waits) else _SELDOM)
+                await wait_for_event(news, _SOON if sessions or any(waits) else _SELDOM)
                 news.clear()
                 await asyncio.sleep(_PAUSE)  # so that many events in a row cause one search
 

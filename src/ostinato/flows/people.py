@@ -32,6 +32,7 @@ from ostinato.flows.turns import (
     open_session,
     session_event,
     turn_event,
+    why_lost,
 )
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
@@ -126,6 +127,8 @@ def resolve(
     if escalation.status != "pending":
         by = f" by {escalation.resolved_by}" if escalation.resolved_by else ""
         raise Conflict(f"escalation {id!r} is {escalation.status}{by} already")
+    if (yield from why_lost(session)) is not None:
+        raise Conflict(f"escalation {id!r} is over: the run of its session {session.id!r} has ended")
     escalation.status, escalation.resolved = "resolved", place.now
     escalation.approved, escalation.message, escalation.resolved_by = approved, message, actor
     escalation.action = None if action is None else orjson.dumps(action).decode()
@@ -192,7 +195,7 @@ def _open(place: Place, external_id: str) -> Operation[tuple[UserRecord, Session
     if not rows:
         raise NotFound(f"agent {place.agent!r} has no user {external_id!r}")
     user = read_user(rows[0])
-    session = yield from open_session(user)
+    session = yield from open_session(place, user)
     if session is None:
         raise NotFound(f"user {external_id!r} of agent {place.agent!r} has no open session")
     return user, session

@@ -69,8 +69,9 @@ INSERT INTO ostinato_agent_tags (user_id, tag, namespace, agent)
 SELECT user_id, tag, namespace, agent FROM {rows r(user_id text, tag text, namespace text, agent text)} WHERE true
 ON CONFLICT DO NOTHING
 
--- open_session: the session of a user that has not ended. Uses ostinato_agent_sessions_open.
-SELECT {session_columns} FROM ostinato_agent_sessions WHERE user_id = :user AND ended IS NULL
+-- open_session: the session of a user that has not ended, and the status of its run. Uses ostinato_agent_sessions_open.
+SELECT {s.session_columns}, u.status FROM ostinato_agent_sessions s LEFT JOIN ostinato_runs u ON u.id = s.run_id
+WHERE s.user_id = :user AND s.ended IS NULL
 
 -- session_by_id: a session.
 SELECT {session_columns} FROM ostinato_agent_sessions WHERE id = :id
@@ -134,6 +135,10 @@ WHERE t.finished IS NULL AND (u.id IS NULL OR u.finished IS NOT NULL) GROUP BY t
 -- lost_sessions: sessions that have not ended although their run has, or is gone.
 SELECT s.id, s.user_id, s.run_id FROM ostinato_agent_sessions s LEFT JOIN ostinato_runs u ON u.id = s.run_id
 WHERE s.ended IS NULL AND (u.id IS NULL OR u.finished < :before) ORDER BY s.id LIMIT :limit
+
+-- newly_lost_sessions: the same, of runs that have ended since a time. Uses ostinato_runs_finished and the primary key.
+SELECT s.id, s.user_id, s.run_id FROM ostinato_runs u JOIN ostinato_agent_sessions s ON s.id = substr(u.key, 9)
+WHERE u.finished >= :since AND u.key LIKE 'session/%' AND s.ended IS NULL ORDER BY s.id LIMIT :limit
 
 -- turns_of_session: the turns of a session, the newest first. Uses ostinato_agent_turns_session.
 SELECT {turn_columns} FROM ostinato_agent_turns WHERE session_id = :session AND id < :before ORDER BY id DESC LIMIT :limit

@@ -107,7 +107,7 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
     if turn_input.source == "inbound":
         yield from _note_inbound(place, user, profile or Profile())
     turn = new_turn(place, turn_input, user)
-    session = yield from open_session(user)
+    session = yield from open_session(place, user)
     reason = _refusal(turn_input, user, session) if turn_input.source == "scheduled" else None
     if reason is not None:
         refused = replace(turn, session_id=None)
@@ -202,10 +202,17 @@ def new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecor
     )
 
 
-def open_session(user: UserRecord) -> Operation[SessionRecord | None]:
-    """Return the user's session that has not ended, or None."""
+def open_session(place: Place, user: UserRecord) -> Operation[SessionRecord | None]:
+    """Return the user's session that has not ended, or None. A session whose run is over is ended. The caller has
+    locked the user."""
     rows = yield statement("open_session", user=user.id)
-    return read_session(rows[0]) if rows else None
+    if not rows:
+        return None
+    session, reason = read_session(rows[0][:-1]), _reason_of_loss(rows[0][-1])
+    if reason is None:
+        return session
+    yield from end_session(place, session, reason)
+    return None
 
 
 def _hand_over(
@@ -313,10 +320,26 @@ def why_lost(session: SessionRecord) -> Operation[str | None]:
     """Return the reason for ending a session whose run is over: `canceled` if the run was cancelled, and otherwise
     `lost`. Return None if the run is not over."""
     states = {id: status for id, status, *_ in (yield sql("states_of", [(session.run_id,)]))}
-    status = states.get(session.run_id)
+    return _reason_of_loss(states.get(session.run_id))
+
+
+def _reason_of_loss(status: str | None) -> str | None:
+    """Return `why_lost` for the status of a run, which is None if there is no such run."""
     if status == Status.CANCELLED:
         return "canceled"
     return "lost" if status is None or Status(status).over else None
+
+
+def end_if_lost(session_id: str, user_id: str, now: Micros, new_id: Callable[[Micros], str]) -> Operation[bool]:
+    """End a session if its run is over. Return whether it was ended here."""
+    yield statement("lock_agent_user_id", id=user_id)
+    rows = yield statement("session_by_id", id=session_id)
+    session = read_session(rows[0]) if rows else None
+    if session is None or session.ended is not None or (reason := (yield from why_lost(session))) is None:
+        return False
+    yield from end_session(Place(session.namespace, session.agent, "", now, new_id), session, reason)
+    yield sql("notify")
+    return True
 
 
 def has_person(session: SessionRecord) -> bool:

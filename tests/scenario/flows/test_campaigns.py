@@ -370,6 +370,18 @@ async def _nothing(_: Any) -> dict[str, Any]:
     return {"over": False, "idle": True, "changed": False, "flying": 0, "next": None}
 
 
+@pytest.mark.parametrize("how", ["cancel", "terminate"])
+async def test_who_waits_for_a_campaign_gets_it_though_its_run_was_ended(world: World, how: str) -> None:
+    make_hello(world)
+    await put_people(world, *numbered("u", 5))
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, rate="1/m")
+    await world.advance("90s")
+    await getattr(world.app.functions, how)(sent.id)
+    ended = await sent.outcome("1m")
+    assert (ended.status, ended.counts) == ("stopped", {"success": 2, "skipped": 3})
+    assert await campaigns(world).wait(sent.id) == ended
+
+
 @pytest.mark.parametrize("flow", [None, "hello"], ids=["direct", "flow"])
 async def test_a_turn_that_outlives_its_canceled_campaign_sends_nothing(world: World, flow: str | None) -> None:
     agent, outbox = make_buddy(world, "hello", "hello", "hello")

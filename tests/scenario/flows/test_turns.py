@@ -25,6 +25,8 @@ from ostinato.flows import (
     TurnInput,
     within_window,
 )
+from ostinato.flows.model import Outcome
+from ostinato.flows.views import SessionInfo
 from ostinato.testing import World
 from tests.support.agents import Chat, Outbox, events, make_buddy
 
@@ -478,3 +480,110 @@ async def test_users_have_tags_zones_and_consent(world: World) -> None:
     assert (user.consent, user.consent_at, user.tags, user.zone) == ("opted_out", world.now, ("vip",), "Asia/Tokyo")
     assert [found.external_id for found in await agents.users("buddy", tag="vip")] == ["u1", "u2"]
     assert [found.external_id for found in await agents.users("buddy", after="u0", limit=1)] == ["u1"]
+
+
+# Sessions whose runs have ended without them
+
+
+async def campaign_session(world: World) -> SessionInfo:
+    """The session of ada, which a campaign without a flow has opened: no code of its run has begun."""
+    await world.app.agents.put_user("buddy", "ada")
+    campaigns = world.app.agents.campaigns("buddy")
+    await (await campaigns.test(["ada"], metadata={"prompt": "Say hello."})).outcome("1m")
+    (session,) = await world.app.agents.sessions("buddy", user="ada")
+    assert session.ended is None
+    return session
+
+
+async def message_session(world: World) -> SessionInfo:
+    await Chat(world).say("hi")
+    return (await world.app.agents.sessions("buddy", user="ada"))[0]
+
+
+SESSIONS = {"campaign": campaign_session, "message": message_session}
+
+
+@pytest.mark.parametrize("begun_by", SESSIONS)
+@pytest.mark.parametrize("how", ["end_session", "cancel", "terminate"])
+async def test_a_session_ends_soon_after_its_run_however_that_ended(world: World, begun_by: str, how: str) -> None:
+    make_buddy(world, "one", "two", admins=["boss"])
+    await world.up()
+    session = await SESSIONS[begun_by](world)
+    if how == "end_session":
+        await world.app.agents.end_session(session.id)
+    else:
+        await getattr(world.app.functions, how)(session.run_id)
+    await world.advance("3s")
+    ended = await world.app.agents.session(session.id)
+    assert (ended.status, ended.reason) == ("ended", "lost" if how == "terminate" else "canceled")
+    await world.app.agents.delete_user("buddy", "ada")
+    assert await world.app.check(repair=False) == []
+
+
+async def lose_session(world: World) -> SessionInfo:
+    """A session whose run has just ended; no node has looked since."""
+    session = await campaign_session(world)
+    await world.down()
+    async with world.app.connected():
+        await world.app.functions.terminate(session.run_id)
+    return session
+
+
+async def test_nobody_uses_a_session_whose_run_is_over(world: World) -> None:
+    """Before a node has found and ended it: who takes over, schedules or deletes meets no session."""
+    _, outbox = make_buddy(world, "one", "two", admins=["boss"])
+    await world.up()
+    session = await lose_session(world)
+    async with world.app.connected() as app:
+        sent = len(outbox.sent)
+        turn = await app.agents.run_turn("buddy", TurnInput(user="ada", source="scheduled", key="k"))
+        outcome = await turn.outcome("1s")
+        assert (outcome.outcome, outcome.reason) == (Outcome.SKIPPED, "bootstrap_disabled")
+        assert (await app.agents.session(session.id)).reason == "lost"
+        with pytest.raises(NotFound, match="no open session"):
+            await app.within("default", "boss").agents.take_over("buddy", "ada")
+        await app.agents.delete_user("buddy", "ada")
+    assert len(outbox.sent) == sent
+
+
+async def test_a_takeover_of_a_session_whose_run_is_over_is_refused(world: World) -> None:
+    make_buddy(world, "one", "two", admins=["boss"])
+    await world.up()
+    await lose_session(world)
+    async with world.app.connected() as app:
+        with pytest.raises(NotFound, match="no open session"):
+            await app.within("default", "boss").agents.take_over("buddy", "ada")
+        await app.agents.delete_user("buddy", "ada")
+
+
+async def test_a_decision_for_a_flow_whose_run_is_over_is_refused(world: World) -> None:
+    agent, _ = make_buddy(world, admins=["boss"])
+
+    @agent.flow
+    async def badge(ctx: Any) -> None:
+        await ctx.escalate("A badge?", timeout="1d")
+
+    agent.router(lambda routing: "badge")
+    await Chat(world).say("badge")
+    (session,) = await world.app.agents.sessions("buddy", user="ada")
+    (asked,) = await world.app.within("default", "boss").agents.escalations("buddy")
+    await world.down()
+    async with world.app.connected() as app:
+        await app.functions.terminate(session.run_id)
+        with pytest.raises(Conflict, match=r"the run of its session .* has ended"):
+            await app.within("default", "boss").agents.resolve("buddy", asked.id, approved=True)
+    await world.up()
+    await world.advance("3s")
+    boss = world.app.within("default", "boss").agents
+    assert [one.id for one in await boss.escalations("buddy", status="canceled")] == [asked.id]
+
+
+async def test_a_campaign_opens_no_session_in_place_of_a_lost_one_unless_it_may(world: World) -> None:
+    _, outbox = make_buddy(world, "one", "two")
+    await world.up()
+    session = await campaign_session(world)
+    await world.app.functions.terminate(session.run_id)
+    sent = await world.app.agents.campaigns("buddy").send({"type": "all"}, metadata={"prompt": "Say hello."})
+    ended = await sent.outcome("1m")
+    assert ended.reasons == {"bootstrap_disabled": 1}
+    assert len(outbox.sent) == 1

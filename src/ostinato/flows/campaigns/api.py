@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +13,17 @@ import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.engine.idempotency import digest, run_once
-from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit, check_text, did_you_mean, short_repr
+from ostinato.engine.listeners import wait_for_event
+from ostinato.errors import (
+    Conflict,
+    NotFound,
+    OstinatoError,
+    RunEnded,
+    check_limit,
+    check_text,
+    did_you_mean,
+    short_repr,
+)
 from ostinato.flows.campaigns.agent_settings import setting_of, with_defaults
 from ostinato.flows.campaigns.audience import read_audience
 from ostinato.flows.campaigns.changes import begin_campaign, change_campaign
@@ -27,9 +39,10 @@ from ostinato.flows.errors import AudienceTooLarge
 from ostinato.flows.turns import Place
 from ostinato.functions.model import Message
 from ostinato.functions.operations import Sending, send, start_with_messages
+from ostinato.model import read_length
 from ostinato.store.contract import Operation
 from ostinato.when.durations import Length
-from ostinato.when.instants import Micros
+from ostinato.when.instants import SECOND, Micros
 
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents
@@ -37,6 +50,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 OUTCOMES = ("success", "skipped", "failed", "canceled_hitl")
 _LAST = "\x7f"  # after every id
+_POLL = 1.0  # seconds between two looks at a campaign whose run has ended
 
 
 class CampaignHandle:
@@ -248,7 +262,16 @@ class Campaigns:
         `TimeoutError` if it is not over within `timeout`."""
         await self._record(id)
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
-        await functions.result(id, timeout)
+        loop = asyncio.get_running_loop()
+        end = None if timeout is None else loop.time() + read_length(timeout, "timeout") / SECOND
+        with contextlib.suppress(RunEnded):  # the campaign ends soon after a run that was canceled or failed
+            await functions.result(id, timeout)
+        with self._host.engine().listeners.watching() as news:
+            while not (campaign := await self._record(id)).over:
+                if end is not None and loop.time() >= end:
+                    raise TimeoutError(f"campaign {id} is not over: it is {campaign.status}")
+                await wait_for_event(news, _POLL)
+                news.clear()
         return await self.get(id)
 
     async def get(self, id: str) -> CampaignInfo:

@@ -171,6 +171,11 @@ def _accept(
         finish_recipient(recipient, place.now, Outcome.FAILED, "mailbox_full")
         events.append(recipient_event(place, campaign, recipient, definition))
         waiting.remove(recipient)
+    for recipient in [recipient for recipient in waiting if recipient.external_id in lost]:  # the session was lost
+        if lacks_session(definition, None):
+            finish_recipient(recipient, place.now, Outcome.SKIPPED, "bootstrap_disabled")
+            events.append(recipient_event(place, campaign, recipient, definition))
+            waiting.remove(recipient)
     changed: list[SessionRecord] = []
     opened: list[tuple[SessionRecord, Run, str]] = []
     begun: list[BegunTurn] = []

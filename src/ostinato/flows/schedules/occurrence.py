@@ -150,7 +150,7 @@ def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Op
         if refused is not None:
             return {"refused": refused}
         if user is not None and turn_input.session_id is not None and not turn_input.bootstrap:
-            session = yield from open_session(user)
+            session = yield from open_session(place, user)
             usable = session is not None and session.status is SessionStatus.ACTIVE
             if session is None or not usable or session.id != turn_input.session_id:
                 return {"refused": "bootstrap_disabled"}
