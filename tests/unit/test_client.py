@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from ostinato.client import Client, Denied, ServerFailed, SyncClient, Unreachable
+from ostinato.client.calling import part
 from ostinato.errors import Conflict, NotFound, OstinatoError
 
 CHANGED = {"name": "report", "token": 2, "run": None, "backfill": None, "lateness": {"late": 0, "will_run": 0}}
@@ -195,3 +196,9 @@ def test_the_same_without_awaiting() -> None:
 def test_a_server_is_a_url() -> None:
     with pytest.raises(OstinatoError, match="is not a URL"):
         Client("localhost:8471")
+
+
+@pytest.mark.parametrize("name", ["", None, 7])
+def test_an_empty_name_is_refused_before_another_call_is_made(name: Any) -> None:
+    with pytest.raises(OstinatoError, match="is not a name or an id"):
+        part(name)

@@ -42,7 +42,7 @@ class AgentCampaigns:
         """
         asked = without_none(flow=flow, input=input, metadata=metadata, campaign_id=campaign_id, id=id)
         body = {
-            "segment": dict(segment),
+            "segment": dict(segment) if isinstance(segment, Mapping) else segment,
             "allow_session_bootstrap": allow_session_bootstrap,
             "options": options,
             **asked,
@@ -77,7 +77,7 @@ class AgentCampaigns:
     ) -> Json:
         """Return which users a campaign would reach. Nothing is stored and nothing is sent."""
         body = {
-            "segment": dict(segment),
+            "segment": dict(segment) if isinstance(segment, Mapping) else segment,
             "allow_session_bootstrap": allow_session_bootstrap,
             "options": options,
             **without_none(flow=flow, input=input, metadata=metadata, campaign_id=campaign_id),

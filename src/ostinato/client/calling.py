@@ -194,7 +194,10 @@ def _kind(status: int) -> type[OstinatoError]:
 
 
 def part(name: str) -> str:
-    """Quote a name, including its slashes, so that it is one segment of a URL path."""
+    """Quote a name, including its slashes, so that it is one segment of a URL path. Raises OstinatoError if it is not a
+    text or empty: the URL would be that of another call."""
+    if not isinstance(name, str) or not name:
+        raise OstinatoError(f"{name!r} is not a name or an id")
     return quote(name, safe="")
 
 

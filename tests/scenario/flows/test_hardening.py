@@ -49,11 +49,16 @@ async def test_turns_of_a_session_whose_run_was_lost_are_finished_soon(world: Wo
 
 
 async def test_the_scanner_ends_an_idle_session_whose_run_is_gone(world: World) -> None:
+    """Nodes look for runs that have ended in the last hour; this one ended while there was no node."""
     make_buddy(world, "a")
     await Chat(world).say("hi")
     (session,) = await world.app.agents.sessions("buddy")
-    await world.app.functions.terminate(session.run_id)
-    await world.advance("2m")
+    await world.down()
+    async with world.app.connected() as app:
+        await app.functions.terminate(session.run_id)
+    await asyncio.sleep(2 * 3600)
+    await world.advance("10m")
+    assert (await world.app.agents.session(session.id)).ended is None
     (finding,) = await world.app.check()
     assert (finding.rule, finding.subject, finding.repaired) == ("session_without_run", session.id, True)
     assert (await world.app.agents.session(session.id)).reason == "lost"

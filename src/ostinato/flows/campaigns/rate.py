@@ -52,5 +52,5 @@ def read_rate(value: object, where: str) -> Rate:
     """Read a rate such as `"20/s"`. Raises OstinatoError if `value` is not a rate."""
     match = _RATE.fullmatch(value) if isinstance(value, str) else None
     if match is None or not int(match["count"]):
-        raise OstinatoError(f"{where} {short_repr(value)} is not a rate such as '20/s', '600/m' or '1000/h'")
+        raise OstinatoError(f"{where} {short_repr(value)} is not a rate such as '20/s', '600/m', '1000/h' or '5000/d'")
     return Rate(int(match["count"]), _UNITS[match["unit"]])
