@@ -38,7 +38,7 @@ from ostinato.when.instants import SECOND
 
 _PAUSE = 1.0  # least seconds between two searches for lost sessions
 _FIRST_LOOK = 3600 * SECOND  # how far back the first search goes; the scanner finds what was lost before
-_OVERLAP = 60 * SECOND  # by which searches overlap: clocks differ, and a commit comes later than its time
+_OVERLAP = 10 * SECOND  # by which searches overlap: clocks differ, and a commit comes later than its time
 _SELDOM = 300.0  # most seconds between them
 _HOUR = 3600.0  # seconds between two deletions of what is old
 _SOON = 5.0  # most seconds between them while turns of a lost campaign are in progress
