@@ -180,7 +180,7 @@ class Life:
         """Let the transport finish what it had in its hands; from now on the agent is silent for this user."""
         await asyncio.sleep(0)
         rows = await self.world.app.store.read(lambda _: _sessions())
-        if any(session.takeover == "boss" for session in map(read_session, rows)):
+        if any(session.takeover == "boss" for session in (read_session(row[:-1]) for row in rows)):
             await asyncio.sleep(0.2)
             session = (await self.world.app.agents.sessions("buddy", user=user))[0]
             if session.takeover == "boss":
