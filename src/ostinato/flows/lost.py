@@ -7,6 +7,8 @@ have crashed while running it.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds
 from ostinato.flows.campaigns.changes import end_lost_campaign
@@ -30,6 +32,12 @@ def newly_lost_sessions(since: Micros) -> Operation[Rows]:
     return (yield statement("newly_lost_sessions", since=since, limit=FINDINGS))
 
 
+def end_lost_sessions(rows: Rows, now: Micros, new_id: Callable[[Micros], str]) -> Operation[None]:
+    """End those of these sessions whose run is over. `rows` are those of `newly_lost_sessions`."""
+    for id, user_id, _ in sorted(rows, key=lambda row: str(row[1])):  # users are locked in one order
+        yield from end_if_lost(id, user_id, now, new_id)
+
+
 def lost_campaigns(before: Micros) -> Operation[Rows]:
     """Find open campaigns whose run ended before a time or was deleted. Return rows of the campaign's id, namespace and
     agent, and the status of the run."""
@@ -41,8 +49,7 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
     unfinished turns of these sessions fail."""
     rows = yield statement("lost_sessions", before=now - LONG, limit=FINDINGS)
     if repair:
-        for id, user_id, _ in sorted(rows, key=lambda row: str(row[1])):  # users are locked in one order
-            yield from end_if_lost(id, user_id, now, str)
+        yield from end_lost_sessions(rows, now, str)
     findings = [
         Finding("session_without_run", id, f"is open, but its run {run} is over", repair) for id, _, run in rows
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import orjson
@@ -20,7 +19,7 @@ from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
 from ostinato.flows.campaigns.run import Surroundings, campaign_function
 from ostinato.flows.definition import Agent, AgentCodes
 from ostinato.flows.direct_turns import DirectTurns
-from ostinato.flows.lost import lost_campaigns, lost_reason, lost_turns, newly_lost_sessions, scan
+from ostinato.flows.lost import end_lost_sessions, lost_campaigns, lost_reason, lost_turns, newly_lost_sessions, scan
 from ostinato.flows.model import TURN_FUNCTION
 from ostinato.flows.retention import delete_old
 from ostinato.flows.runner import look_at_turn, turn_function
@@ -30,7 +29,7 @@ from ostinato.flows.schedules.operations import OCCURRENCE
 from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools, check_schedule_tools
 from ostinato.flows.session import SessionActor
 from ostinato.flows.store import statement
-from ostinato.flows.turns import Place, end_if_lost
+from ostinato.flows.turns import Place
 from ostinato.flows.writing import close_group
 from ostinato.functions.context import FunctionContext
 from ostinato.store.contract import Operation, Rows
@@ -168,9 +167,8 @@ class AgentsPart(Part):
                 for _, turn_id in turns:
                     place = Place("", "", "", host.engine().clock.now(), host.new_id)
                     await host.store.run(lambda _, place=place, id=turn_id: look_at_turn(place, id))  # type: ignore[misc]
-                for id, user_id, _ in sessions:
-                    ending = partial(end_if_lost, id, user_id, now, host.new_id)
-                    await host.store.run(lambda _, ending=ending: ending())  # type: ignore[misc]
+                if sessions:
+                    await host.store.run(lambda _, rows=sessions, now=now: end_lost_sessions(rows, now, host.new_id))  # type: ignore[misc]
                 if turns or sessions:
                     _, sessions, campaigns = await host.store.read(look)
                 if not sessions:  # otherwise there are more
