@@ -186,9 +186,14 @@ def is_text(value: object) -> bool:
     return isinstance(value, str) and value != "" and not _NOT_STORABLE.search(value)
 
 
-def check_text(value: object, what: str) -> None:
+def check_text(value: object, what: str, most: int | None = None) -> None:
+    """Raise `OstinatoError` if a value is not a text that can be stored, or has more than `most` characters."""
     if not is_text(value):
-        raise OstinatoError(f"{what} {value!r} is not a text that can be stored, of at least one character")
+        raise OstinatoError(f"{what} {short_repr(value)} is not a text that can be stored, of at least one character")
+    if most is not None and len(str(value)) > most:
+        raise OstinatoError(
+            f"{what} {short_repr(value)} has {len(str(value)):,} characters; at most {most:,} are taken"
+        )
 
 
 def refuse_nul(value: object, where: str) -> None:

@@ -8,6 +8,9 @@ from typing import Any
 
 from ostinato.client.calling import Calling, Json, part, without_none
 from ostinato.errors import OstinatoError
+from ostinato.model import read_length
+from ostinato.when.durations import Length
+from ostinato.when.instants import SECOND
 
 _WAIT = 20.0  # seconds that the server waits in one call
 _PAUSE = 0.5  # seconds between two calls
@@ -91,15 +94,16 @@ class AgentCampaigns:
         """
         return await self._calling.one("GET", self._path("campaigns", id), wait=wait or None)
 
-    async def wait(self, id: str, timeout: float | None = None) -> Json:
-        """Wait until a campaign is over, and return it. Raises `TimeoutError` after `timeout` seconds."""
+    async def wait(self, id: str, timeout: Length | None = None) -> Json:
+        """Wait until a campaign is over, and return it. Raises `TimeoutError` if it is not over within `timeout`."""
+        seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         try:
-            async with asyncio.timeout(timeout):
+            async with asyncio.timeout(seconds):
                 while (campaign := await self.get(id, wait=_WAIT))["status"] not in ("stopped", "done"):
                     await asyncio.sleep(_PAUSE)
                 return campaign
         except TimeoutError:
-            raise TimeoutError(f"campaign {id} is not over within {timeout} s") from None
+            raise TimeoutError(f"campaign {id} is not over within {timeout}") from None
 
     async def list(
         self,

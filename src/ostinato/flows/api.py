@@ -32,7 +32,16 @@ from ostinato.flows.content import check_flow
 from ostinato.flows.definition import Agent, AgentCodes, make_agent
 from ostinato.flows.errors import Denied
 from ostinato.flows.hooks import UserInfo
-from ostinato.flows.model import MOST_TEXT, TurnInput, TurnOutcome, TurnRecord, UserRecord
+from ostinato.flows.model import (
+    INBOUND_KEY,
+    MOST_ADDRESS,
+    MOST_NAME,
+    MOST_TEXT,
+    TurnInput,
+    TurnOutcome,
+    TurnRecord,
+    UserRecord,
+)
 from ostinato.flows.runner import check_turn, look_at_turn
 from ostinato.flows.schedules.api import AgentSchedules
 from ostinato.flows.store import (
@@ -188,8 +197,14 @@ class Agents:
         `id` is the message's id in the transport. If the user has sent a message with this id before, the message is
         not handled again.
         """
-        check_text(id, "the message's id")
-        turn_input = TurnInput(user=user, source="inbound", key=f"in/{id}", text=text, metadata=metadata or {})
+        check_text(id, "the message's id", MOST_NAME)
+        if name is not None:
+            check_text(name, "the user's name", MOST_NAME)
+        if address is not None:
+            check_text(address, "the user's address", MOST_ADDRESS)
+        turn_input = TurnInput(
+            user=user, source="inbound", key=f"{INBOUND_KEY}{id}", text=text, metadata=metadata or {}
+        )
         return await self.run_turn(agent, turn_input, Profile(name, address))
 
     async def receive_message(self, agent: str, message: InboundMessage) -> TurnHandle:
@@ -320,6 +335,7 @@ class Agents:
         """Return users of an agent in the order of their external ids. `after` is the last external id of the previous
         page."""
         check_limit(limit)
+        await self._declaration(agent)  # raises `NotFound` if there is no such agent
 
         def look(_: int) -> Operation[Sequence[UserInfo]]:
             place = {"namespace": self._namespace, "agent": agent, "after": after, "limit": limit}
@@ -355,10 +371,10 @@ class Agents:
         """Create a user, or change an existing one. Fields that are left out keep their values. `tags` replaces all
         tags of the user."""
         declared = await self._declaration(agent)
-        check_text(external_id, "the user's external id")
+        check_text(external_id, "the user's external id", MOST_NAME)
         for field, value in (("name", name), ("address", address), ("locale", locale)):
             if value is not _KEEP and not (value is None and field != "address"):
-                check_text(value, f"the user's {field}")
+                check_text(value, f"the user's {field}", MOST_ADDRESS if field == "address" else MOST_NAME)
         if zone is not _KEEP and zone is not None:
             check_text(zone, "the user's zone")
             zones.zone(zone, "the user's zone")
@@ -370,7 +386,7 @@ class Agents:
             if isinstance(tags, str) or len(tags) > _MOST_TAGS:
                 raise OstinatoError(f"the user's tags {short_repr(tags)} are not a list of at most {_MOST_TAGS}")
             for tag in tags:
-                check_text(tag, "a tag")
+                check_text(tag, "a tag", MOST_NAME)
         stored = data if data is _KEEP else to_json(dict(data), "the user's data")
         fields = {
             "name": name,
@@ -426,6 +442,7 @@ class Agents:
         """Return sessions of an agent, or of one of its users, newest first. `before` is the last id of the previous
         page."""
         check_limit(limit)
+        await self._declaration(agent)  # raises `NotFound` if there is no such agent
         user_id = "" if user is None else (await self.user(agent, user)).id
 
         def look(_: int) -> Operation[list[Any]]:
@@ -531,7 +548,7 @@ class Agents:
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None) -> SessionInfo:
         """Give the conversation with a user back to the agent, and return the session. Any admin of the agent may do
-        so, not only the person who has taken over."""
+        so, not only the person who has taken over. If nobody has taken over, nothing changes."""
         place = await self._allow(agent, "takeover.end", user)
         return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
 
@@ -546,10 +563,8 @@ class Agents:
         has no open session. Raises `Conflict` if another text was said with this `id`, if there is neither a takeover
         nor a proxy, or if another person has taken over.
         """
-        check_text(text, "the text")
-        check_text(id, "the message's id")
-        if len(text) > MOST_TEXT:
-            raise OstinatoError(f"the text has {len(text):,} characters; at most {MOST_TEXT:,} are taken")
+        check_text(text, "the text", MOST_TEXT)
+        check_text(id, "the message's id", MOST_NAME)
         place = await self._allow(agent, "takeover.say", user)
         try:
             accepted = await self._write(lambda: people.say_as_person(place, user, text, id))

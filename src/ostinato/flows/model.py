@@ -14,6 +14,9 @@ MAIL = "turn"  # the name of the messages that bring turns to the run of a sessi
 OUTCOME = "outcome"  # the name of the message that brings an outcome to the run that waits for it
 TURN_FUNCTION = "agent-turn"  # the durable function that hands a turn to its session and returns the outcome
 MOST_TEXT = 64 << 10  # characters of a message
+MOST_NAME = 200  # characters of an id or of a name
+MOST_ADDRESS = 1_000  # characters of a user's address in the transport
+MOST_KEY = 300  # characters of a turn's key
 MOST_METADATA = 16 << 10  # bytes of a turn's metadata
 DAY: Micros = 86_400 * SECOND
 

@@ -15,7 +15,9 @@ from ostinato.errors import NotFound, OstinatoError, check_text, short_repr
 from ostinato.flows.model import (
     GIVEN_SOURCES,
     INBOUND_KEY,
+    MOST_KEY,
     MOST_METADATA,
+    MOST_NAME,
     MOST_TEXT,
     ON_ACTIVE_FLOW,
     OUTCOME,
@@ -38,10 +40,8 @@ _LOOK = "5m"  # after this time without an outcome, the turn is checked
 
 def check_turn(turn_input: TurnInput) -> None:
     """Raise OstinatoError if a field of a turn's input is invalid. The message names the field."""
-    check_text(turn_input.user, "the turn's user")
-    check_text(turn_input.key, "the turn's key")
-    if len(turn_input.user) > 200 or len(turn_input.key) > 300:
-        raise OstinatoError("the turn's user has at most 200 characters, and its key at most 300")
+    check_text(turn_input.user, "the turn's user", MOST_NAME)
+    check_text(turn_input.key, "the turn's key", MOST_KEY)
     if turn_input.source not in GIVEN_SOURCES:
         raise OstinatoError(f"the turn's source {short_repr(turn_input.source)} is none of {', '.join(GIVEN_SOURCES)}")
     for prefix in (*RESERVED_KEYS, *(() if turn_input.source == "inbound" else (INBOUND_KEY,))):
@@ -69,11 +69,7 @@ def check_turn(turn_input: TurnInput) -> None:
             f"the turn's on_active_flow {short_repr(turn_input.on_active_flow)} is none of {', '.join(ON_ACTIVE_FLOW)}"
         )
     if turn_input.text is not None:
-        check_text(turn_input.text, "the turn's text")
-        if len(turn_input.text) > MOST_TEXT:
-            raise OstinatoError(
-                f"the turn's text has {len(turn_input.text):,} characters; at most {MOST_TEXT:,} are taken"
-            )
+        check_text(turn_input.text, "the turn's text", MOST_TEXT)
     if turn_input.source == "inbound" and not turn_input.text:
         raise OstinatoError(f"a turn of source {turn_input.source!r} has a text")
     if len(to_json(dict(turn_input.metadata), "the turn's metadata")) > MOST_METADATA:

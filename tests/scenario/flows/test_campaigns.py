@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from ostinato import Conflict, NotFound, OstinatoError, RunFailed
 from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta, ScriptedModel, SkipLLM
 from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
+from ostinato.flows.campaigns.skips import REASONS
 from ostinato.flows.errors import AudienceTooLarge, SegmentFailed
 from ostinato.testing import World
 from ostinato.when.instants import from_datetime
@@ -620,19 +622,65 @@ async def test_a_local_time_after_the_expiry_expires_at_once(world: World) -> No
     assert [message.user for message in outbox.sent] == ["berlin"]
 
 
-async def test_explain_foresees_that_a_deleted_user_is_skipped(world: World) -> None:
+@pytest.mark.parametrize("reason", ["unknown_user", "opted_out", "suppressed"])
+async def test_explain_foresees_that_a_waiting_recipient_will_be_skipped(world: World, reason: str) -> None:
     make_hello(world)
-    await put_people(world, "ada", zone="UTC")
+    await put_people(world, "ada", "zoe", zone="UTC")
     sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, local_time="09:30")
     await world.advance("1m")
-    await world.app.agents.delete_user("buddy", "ada")
+    if reason == "unknown_user":
+        await world.app.agents.delete_user("buddy", "ada")
+    elif reason == "opted_out":
+        await world.app.agents.put_user("buddy", "ada", consent="opted_out")
+    else:
+        await campaigns(world).suppress(["ada"], "asked by phone")
     foreseen = await campaigns(world).explain(sent.id, "ada")
     assert (foreseen.messaged, foreseen.outcome) == (False, None)
     assert foreseen.words == (
-        "the agent no longer has this user; they will be skipped (unknown_user) when their turn comes"
+        f"their turn has not come; if it came now, they would be skipped: {REASONS[reason]} ({reason})"
     )
+    assert "if it came now" not in (await campaigns(world).explain(sent.id, "zoe")).words
     await sent.outcome("1d")
-    assert await outcomes(world, sent.id) == {"ada": ("skipped", "unknown_user")}
+    assert await outcomes(world, sent.id) == {"ada": ("skipped", reason), "zoe": ("success", None)}
+
+
+async def test_ids_and_names_that_are_too_long_are_refused_by_name(world: World) -> None:
+    make_hello(world)
+    await world.up()
+    long, agents = "x" * 201, world.app.agents
+    refused: dict[str, Callable[[], Awaitable[Any]]] = {
+        "the message's id": lambda: agents.receive("buddy", "ada", "Hi", id=long),
+        "the turn's user": lambda: agents.receive("buddy", long, "Hi", id="m1"),
+        "the user's name": lambda: agents.receive("buddy", "ada", "Hi", id="m1", name=long),
+        "the user's address": lambda: agents.put_user("buddy", "ada", address=5 * long),
+        "the user's locale": lambda: agents.put_user("buddy", "ada", locale=long),
+        "the user's external id": lambda: agents.put_user("buddy", long),
+        "a tag": lambda: agents.put_user("buddy", "ada", tags=[long]),
+        "a user": lambda: campaigns(world).suppress([long], "why"),
+        "the campaign's id": lambda: campaigns(world).send(ALL, flow="hello", id=long),
+        "the campaign's campaign_id": lambda: campaigns(world).send(ALL, flow="hello", campaign_id=long),
+    }
+    for what, call in refused.items():
+        most = "1,000" if what == "the user's address" else "200"
+        with pytest.raises(OstinatoError, match=f"^{what} 'x+.*characters; at most {most} are taken$"):
+            await call()
+    assert await agents.users("buddy") == []
+    assert await campaigns(world).list() == []
+
+
+async def test_lists_of_an_unknown_agent_are_not_found(world: World) -> None:
+    make_hello(world)
+    await world.up()
+    agents = world.app.agents
+    calls: list[Callable[[], Awaitable[Any]]] = [
+        lambda: agents.users("buddi"),
+        lambda: agents.sessions("buddi"),
+        lambda: agents.campaigns("buddi").list(),
+        lambda: agents.campaigns("buddi").suppressed(),
+    ]
+    for call in calls:
+        with pytest.raises(NotFound, match="there is no agent 'buddi'; did you mean 'buddy'"):
+            await call()
 
 
 async def test_waiting_for_a_campaign_returns_it(world: World) -> None:

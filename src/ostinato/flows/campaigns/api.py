@@ -36,6 +36,7 @@ from ostinato.flows.campaigns.suppressions import check_names, suppress, unsuppr
 from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo, campaign_info, recipient_info
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.errors import AudienceTooLarge
+from ostinato.flows.model import MOST_NAME
 from ostinato.flows.turns import Place
 from ostinato.functions.model import Message
 from ostinato.functions.operations import Sending, send, start_with_messages
@@ -106,7 +107,7 @@ class Campaigns:
         """
         definition = await self._check(segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options)
         if id is not None:
-            check_text(id, "the campaign's id")
+            check_text(id, "the campaign's id", MOST_NAME)
         key = None if id is None else f"campaign/{self._agent}/{id}"
         earlier = None if key is None else await self._find(key)
         if id is not None and earlier is not None:
@@ -185,6 +186,8 @@ class Campaigns:
         """Check everything that can be checked before a campaign begins, and return its definition. Without `content`,
         the flow, input and metadata are not checked."""
         declared = await self._agents._declaration(self._agent)
+        if campaign_id is not None:
+            check_text(campaign_id, "the campaign's campaign_id", MOST_NAME)
         definition = read_definition(
             {
                 "agent": self._agent,
@@ -298,6 +301,7 @@ class Campaigns:
         """Return campaigns of the agent, newest first. Campaigns that are not over have no `counts`, `reasons` and
         `variants` here; `get` counts them. `before` is the last id of the previous page."""
         check_limit(limit)
+        await self._place()  # raises `NotFound` if there is no such agent
         if status and status not in STATUSES:
             hint = did_you_mean(status, STATUSES) if isinstance(status, str) else ""
             raise OstinatoError(
@@ -355,7 +359,8 @@ class Campaigns:
         campaign."""
         campaign = await self._record(id)
         check_text(user, "the user")
-        return await self._host.store.read(lambda _: explain(campaign, user))
+        place, setting = await self._place(), setting_of(await self._agents._declaration(self._agent))
+        return await self._host.store.read(lambda _: explain(place, campaign, setting, user))
 
     # Controlling
 
@@ -406,6 +411,7 @@ class Campaigns:
     async def suppressed(self, *, after: str = "", limit: int = 100) -> Sequence[tuple[str, str]]:
         """Return the suppression list as pairs of external id and reason, in the order of the external ids."""
         check_limit(limit)
+        await self._place()  # raises `NotFound` if there is no such agent
 
         def look(_: int) -> Operation[Any]:
             return (

@@ -6,14 +6,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from ostinato.flows.campaigns.agent_settings import Setting
 from ostinato.flows.campaigns.definition import definition_of
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
-from ostinato.flows.campaigns.skips import REASONS
+from ostinato.flows.campaigns.skips import REASONS, foresee_skips
 from ostinato.flows.campaigns.store import campaign_statement, read_recipient
 from ostinato.flows.model import UserRecord
 from ostinato.flows.segments import matches
 from ostinato.flows.store import read_user, statement
-from ostinato.flows.turns import read_tags
+from ostinato.flows.turns import Place, read_tags
 from ostinato.store.contract import Operation
 from ostinato.when.instants import to_datetime
 
@@ -34,18 +35,26 @@ class Explanation:
     due: datetime | None = None
 
 
-def explain(campaign: CampaignRecord, user: str) -> Operation[Explanation]:
-    """Explain why a campaign sent a message to a user or sent none. `user` is an external id."""
-    users = yield statement("agent_user", namespace=campaign.namespace, agent=campaign.agent, user=user)
-    rows = yield campaign_statement("recipient", id=campaign.id, user=user)
-    if rows:
-        return _explain_recipient(campaign, read_recipient(rows[0]), bool(users))
-    words = yield from _why_not_in_segment(campaign, read_user(users[0]) if users else None)
-    return Explanation(user, campaign.id, False, None, "not_in_segment", words)
+def explain(place: Place, campaign: CampaignRecord, setting: Setting, external_id: str) -> Operation[Explanation]:
+    """Explain why a campaign sent a message to a user or sent none."""
+    users = yield statement("agent_user", namespace=campaign.namespace, agent=campaign.agent, user=external_id)
+    user = read_user(users[0]) if users else None
+    rows = yield campaign_statement("recipient", id=campaign.id, user=external_id)
+    if not rows:
+        words = yield from _why_not_in_segment(campaign, user)
+        return Explanation(external_id, campaign.id, False, None, "not_in_segment", words)
+    recipient = read_recipient(rows[0])
+    skip = None
+    if recipient.status == "pending":
+        audience = [(external_id, user)]
+        skips = yield from foresee_skips(place, campaign, definition_of(campaign), setting, audience)
+        skip = skips.get(external_id)
+    return _explain_recipient(campaign, recipient, skip)
 
 
-def _explain_recipient(campaign: CampaignRecord, recipient: RecipientRecord, is_user: bool) -> Explanation:
-    """Explain what became of a recipient, or what they wait for. `is_user` says whether the agent has the user now."""
+def _explain_recipient(campaign: CampaignRecord, recipient: RecipientRecord, skip: str | None) -> Explanation:
+    """Explain what became of a recipient, or what they wait for. `skip` is the reason for which a pending recipient
+    would be skipped now."""
     reason = recipient.reason
     messaged: bool | Literal["unknown"] = recipient.delivered > 0
     if not messaged and reason in _UNKNOWN:
@@ -56,8 +65,8 @@ def _explain_recipient(campaign: CampaignRecord, recipient: RecipientRecord, is_
         words = f"people have their conversation ({reason})"
     elif recipient.status == "started":
         words = "their turn is going on"
-    elif recipient.status == "pending" and not is_user:
-        words = "the agent no longer has this user; they will be skipped (unknown_user) when their turn comes"
+    elif recipient.status == "pending" and skip is not None:
+        words = f"their turn has not come; if it came now, they would be skipped: {REASONS.get(skip, skip)} ({skip})"
     elif recipient.status == "pending" and reason is None:
         words = f"their turn has not come; the campaign is {campaign.status}"
     elif recipient.status == "pending" and reason == "local_time":

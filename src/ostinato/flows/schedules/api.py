@@ -16,6 +16,7 @@ from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, na
 from ostinato.flows.campaigns.options import read_options
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.definition import Agent
+from ostinato.flows.model import MOST_NAME
 from ostinato.flows.schedules import operations
 from ostinato.flows.schedules.definition import Definition, patched, read_definition, read_scheduler
 from ostinato.flows.schedules.operations import Scheduler
@@ -45,7 +46,6 @@ from ostinato.when.instants import from_datetime
 T = TypeVar("T")
 STATUSES = ("active", "paused", "canceled", "completed")
 _PAGE = 200
-_LONGEST_ID = 200  # characters
 NO_BOOTSTRAP = (
     "allow_session_bootstrap is false: a turn is skipped (bootstrap_disabled) unless the user has an active session "
     "when it is due; write allow_session_bootstrap=True to let it begin one"
@@ -356,10 +356,8 @@ def read_id(id: str | None, scheduler: Scheduler) -> str:
 
 def check_id(id: object, place: str) -> None:
     """Raise OstinatoError if a caller may not use this id for a schedule."""
-    check_text(id, place)
+    check_text(id, place, MOST_NAME)
     assert isinstance(id, str)
-    if len(id) > _LONGEST_ID:
-        raise OstinatoError(f"{place} {short_repr(id)} has {len(id):,} characters; at most {_LONGEST_ID} are taken")
     for prefix, owner in (("cfg:", "the agent's code"), ("tool:", "the agent's tools")):
         if id.startswith(prefix):
             raise OstinatoError(f"{place} {short_repr(id)} begins with {prefix!r}, which is for schedules of {owner}")

@@ -304,7 +304,7 @@ def test_the_client_makes_every_call(node: SyncOstinato, tmp_path: Path) -> None
 
         assert campaigns.preview(ALL, require_opt_in=True)["reachable"] == 0
         sent = campaigns.send(ALL, flow="greet", allow_session_bootstrap=True, id="x", quiet_hours=None)
-        ended = campaigns.wait(sent["id"], 20)
+        ended = campaigns.wait(sent["id"], "20s")
         assert (ended["counts"], ended["outcome"]) == ({"success": 1, "skipped": 1}, "success")
         assert campaigns.get(sent["id"], wait=1) == ended
         assert [one["id"] for one in campaigns.list(status="done")] == [sent["id"]]
