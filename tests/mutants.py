@@ -88,14 +88,14 @@ WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node
     ),
     Mutant(
         "a stopping node goes on firing",
-        "engine/timer_loop.py",
+        "engine/timers.py",
         "        self._stopping = True\n        self.due.set()\n",
         "        self.due.set()\n",
         "tests/scenario/engine/test_stopping.py",
     ),
     Mutant(
         "a beat with more to fire sleeps past what is set after its clock was set back",
-        "engine/timer_loop.py",
+        "engine/timers.py",
         "                more = False  # the clock was set back: read the next due time again\n",
         "",
         "tests/scenario/engine/test_timekeeping.py",

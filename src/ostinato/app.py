@@ -380,7 +380,8 @@ class Ostinato(AppQueries, AppAccess):
             version=__version__,
         )
         engine.listeners.namespace = self.namespace
-        engine.purposes.update(purposes(self._maker, self._ids.new, self._backfill_batch))
+        maker = Maker(engine.find_job, self.action_kinds, self._maker.run_kinds, self._companions)
+        engine.purposes.update(purposes(maker, self._ids.new, self._backfill_batch))
         engine.parks["schedule", "next"] = park_owner
         engine.purposes.update(retention.purposes(self.settings.keep_runs, self.action_kinds, self._companions))
         engine.preparations.append(self._prepare_schedules)

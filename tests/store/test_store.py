@@ -14,8 +14,8 @@ from typing import Any
 import asyncpg
 import pytest
 
+from ostinato.engine.claims import DirectClaim
 from ostinato.engine.dead_nodes import recover
-from ostinato.engine.direct_claim import DirectClaim
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.membership import NodeInfo, join
 from ostinato.engine.rows import timer_row

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from ostinato.clock import Clock
 from ostinato.engine.active_runs import Bodies
-from ostinato.engine.claims import claim
-from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.claims import DirectClaim, claim
 from ostinato.engine.kinds import Body
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.telemetry import Metrics

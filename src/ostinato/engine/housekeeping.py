@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import orjson
 
-from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.claims import DirectClaim
 from ostinato.engine.invariants import scan
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import timer_row

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from ostinato.backoff import backoff
 from ostinato.clock import MachineClock, SharedClock
-from ostinato.engine import dead_nodes, housekeeping, job_logging, membership, timers
+from ostinato.engine import dead_nodes, housekeeping, job_logging, membership
 from ostinato.engine.active_runs import Bodies
 from ostinato.engine.claim_loop import Claimer
 from ostinato.engine.claims import NodeLost
@@ -31,7 +31,7 @@ from ostinato.engine.runs import End, wake
 from ostinato.engine.stalls import LoopWatch, Stall, advice, note
 from ostinato.engine.telemetry import Metrics
 from ostinato.engine.timekeeping import Timekeeper
-from ostinato.engine.timer_loop import Beat
+from ostinato.engine.timers import PURPOSES, Beat, Fire, Fired, Park
 from ostinato.engine.ways import Part, Way
 from ostinato.errors import OstinatoError, StoreError
 from ostinato.ids import Ids
@@ -82,11 +82,11 @@ class Engine:
         self.kinds = kinds or Kinds()
         self.ids = ids or Ids()
         self.metrics = Metrics()
-        self.purposes: dict[tuple[str, str], timers.Fire] = {
-            **timers.PURPOSES,
+        self.purposes: dict[tuple[str, str], Fire] = {
+            **PURPOSES,
             **housekeeping.purposes(settings.keep_runs, settings.keep_events, self.ids.new),
         }
-        self.parks: dict[tuple[str, str], timers.Park] = {}
+        self.parks: dict[tuple[str, str], Park] = {}
         self.node = ""
         self.waiters = Waiters(store, None if clock.virtual else 0.5)
         self.listeners = Listeners(store, self.clock, lambda: self.node)
@@ -560,7 +560,7 @@ class Engine:
             self.beat.due.set()
         self.listeners.hint()
 
-    async def _fired(self, fired: timers.Fired) -> None:
+    async def _fired(self, fired: Fired) -> None:
         """Wake the loops that have work after a batch of timers was fired."""
         if len(fired.claimed) == fired.plain == fired.timers:
             self.listeners.hint()  # every timer started a run, and all of them have begun

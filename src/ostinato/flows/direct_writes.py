@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 
 import orjson
 
-from ostinato.engine.direct_claim import NewRun
+from ostinato.engine.claims import NewRun
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import event_row
 from ostinato.engine.runs import End, created, end

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.claims import DirectClaim
 from ostinato.engine.kinds import Body, Kinds
 from ostinato.engine.node import Engine
 from ostinato.engine.ways import Host, Part, Runtime

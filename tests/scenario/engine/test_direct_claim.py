@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ostinato import Ostinato, StoreUnavailable, every
-from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.claims import DirectClaim
 from ostinato.engine.timers import Fired
 from ostinato.store.contract import Operation
 from ostinato.testing import World

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ostinato import every
 from ostinato.doctor import diagnose
-from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.claims import DirectClaim
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import timer_row
 from ostinato.model import Timer

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.claims import DirectClaim
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import timer_row, whole_run
 from ostinato.engine.timers import ANY, Fire

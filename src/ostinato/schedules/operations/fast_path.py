@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from ostinato.engine.direct_claim import DirectClaim, NewRun
+from ostinato.engine.claims import DirectClaim, NewRun
 from ostinato.engine.rows import quoted
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.model import GRACE

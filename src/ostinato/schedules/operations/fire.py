@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.claims import DirectClaim
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import FOR_OTHERS

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.claims import DirectClaim
 from ostinato.engine.housekeeping import remove
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import timer_row

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ostinato import cron, every
-from ostinato.engine.direct_claim import DirectClaim
+from ostinato.engine.claims import DirectClaim
 from ostinato.engine.jobs import Declaration
 from ostinato.engine.rows import insert_row
 from ostinato.model import Run, Timer
