@@ -311,9 +311,11 @@ class Ostinato(AppQueries, AppAccess):
         return view
 
     def configure(self, store: str | None = None, *, egress: EgressPolicy | None = None, **settings: Any) -> None:
-        """Override settings of the code, for example with those of an operator. Call this before the app starts.
-        `settings` are queues, concurrency, threads, lease, grace, keep_runs, keep_events, and the settings of the
-        extensions (`Way`). Raises `OstinatoError` if the app is running or a value is wrong."""
+        """Override settings with which the app was created. Call this before the app starts.
+
+        `**settings` may contain queues, concurrency, threads, lease, grace, keep_runs, keep_events, and the settings of
+        the extensions (`Way`). Raises `OstinatoError` if the app is running or a value is wrong.
+        """
         if self._engine is not None:
             raise OstinatoError("the app is running; configure it before")
         of_ways = {name: settings.pop(name) for name in self.ways.settings if name in settings}
@@ -648,8 +650,8 @@ class Ostinato(AppQueries, AppAccess):
         at: datetime | str | None = None,
         **options: Any,
     ) -> Callable[[], Operation[list[Started]]]:
-        """Prepare a run that the caller starts in its own transaction. Returns a function that creates the operation to
-        execute there. Call that function again for each try of the transaction."""
+        """Prepare a run that the caller starts in its own transaction. Returns a function without parameters, which
+        creates an operation that starts the run. Create and execute a new operation for each try of the transaction."""
         run, deadline = self._prepare(job, input, id, at, options)
         now = self.engine.clock.now()
         return lambda: start([run], now, [deadline] if deadline else [], borrowed=True)

@@ -90,8 +90,8 @@ class AppQueries:
         self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
     ) -> list[Event]:
         """Return events with a sequence number above `after`, in the order of their commits. With a `subject`, return
-        only events about this subject. With `newest=True`, return the last events instead; then leave out `after` and
-        `subject`."""
+        only events about this subject. With `newest=True`, return the last events instead. Raises `OstinatoError` if
+        `newest` is combined with `after` or `subject`."""
         if newest and (after or subject is not None):
             raise OstinatoError("newest returns the last events; leave out after and subject")
         check_limit(limit)

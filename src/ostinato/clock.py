@@ -66,7 +66,7 @@ def _origin() -> str | None:
 class SharedClock:
     """The time that all nodes of one store share: this machine's ticks plus an offset.
 
-    When the machine's clock is set, this time does not change.
+    Changing the machine's clock does not change this time.
     """
 
     def __init__(self, local: MachineClock) -> None:
@@ -79,7 +79,7 @@ class SharedClock:
         return self.local.ticks() + self.ahead
 
     def set(self, ahead: Micros) -> Micros:
-        """Set the time to the ticks plus `ahead`. Returns by how much this changes the time."""
+        """Use `ahead` as the new offset from the machine's ticks. Returns by how much the time changes."""
         step, self.ahead = ahead - self.ahead, ahead
         self.measured_at = self.local.ticks()
         return step

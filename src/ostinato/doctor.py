@@ -269,8 +269,8 @@ async def _parked_timers(app: Ostinato, repair: bool) -> Check:
 
 
 def _remedy_for_parked(reasons: Sequence[str]) -> str:
-    """Return the remedy for timers that were parked for these reasons. Usually it is another try, if necessary on newer
-    nodes. A value that is too large to be stored needs a different remedy."""
+    """Return what to do about timers that were parked for these reasons. If a value is too large to be stored, the
+    definition must be corrected. Otherwise the timers can be fired again, perhaps on newer nodes."""
     if any("OverflowError" in reason or "64-bit" in reason for reason in reasons):
         return (
             "a number or a length of time is too large to be stored. `ostinato journeys check` names the place in a"

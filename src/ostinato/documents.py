@@ -73,8 +73,8 @@ class Positions:
     keys: dict[Path, Place] = field(default_factory=dict)
 
     def place(self, path: Path, *, key: bool = False) -> Place:
-        """Return the place of the value at `path`, or of the nearest value that contains it. With `key=True`, return
-        the place of the value's key if it has one."""
+        """Return the place of the value at `path`. If `path` leads to no value, return the place of the nearest
+        enclosing value. With `key=True`, return the place of the key at `path` instead, if there is one."""
         if key and path in self.keys:
             return self.keys[path]
         while path and path not in self.values:
@@ -112,7 +112,7 @@ def read_document(text: str, file: str, *, strict: bool = False, max_depth: int 
 
 
 class _Unreadable(Exception):
-    """Raised if the rest of the document cannot be read. The last problem of the document gives the reason."""
+    """Raised if the rest of the document cannot be read. The reason is the last item in the document's `problems`."""
 
 
 @dataclass(slots=True)
@@ -167,8 +167,8 @@ class _Reader:
             self._stop("document-syntax", Place(1, 1), f"this is not YAML: {str(error).splitlines()[0]}")
 
     def _resolve_aliases(self, events: Iterator[Event]) -> Iterator[_Part]:
-        """Yield the events, with each alias replaced by a `_Repeat`. It holds the events of the latest value that has
-        the anchor of this name."""
+        """Yield the events, with each alias replaced by a `_Repeat`. The `_Repeat` holds the events of the value to
+        which the alias refers. In strict mode, aliases are not replaced."""
         anchors: dict[str, list[_Part]] = {}
         recordings: list[tuple[int, list[_Part]]] = []  # (depth, events) of values with an anchor that are not complete
         depth = 0
@@ -213,8 +213,8 @@ class _Reader:
         self._stop("document-several", _place(event), message)
 
     def _value(self, event: _Part, path: Path, ancestors: tuple[int, ...]) -> Any:
-        """Return the value that begins with this event. `ancestors` identifies the enclosing values, outermost first:
-        each by the `id()` of the event with which it begins."""
+        """Return the value that begins with this event. `ancestors` contains the `id()` of the first event of each
+        enclosing value, outermost first."""
         if isinstance(event, _Repeat):
             after, self._events = self._events, iter(event.events)
             in_alias, self._in_alias = self._in_alias, True
@@ -262,8 +262,8 @@ class _Reader:
             yield event
 
     def _object(self, path: Path, ancestors: tuple[int, ...]) -> dict[str, Any]:
-        """Return an object. Its own keys are read before the keys that a merge (`<<`) adds. So a key that is in both
-        has the position in the object itself."""
+        """Return an object, including the keys that a merge (`<<`) adds. If the object itself has such a key too, the
+        object's own value and place are used."""
         members: dict[str, Any] = {}
         merges: list[list[_Part]] = []
         lines: dict[str, int] = {}

@@ -202,7 +202,8 @@ class Limit:
 class Options:
     """The options of one run. They override the options of the job. None means that the job's option applies.
 
-    A run fails after `crashes` crashes in a row without progress. Only extensions (`Way`) set this; None means 3.
+    `crashes` is the number of crashes in a row, without progress, after which a run fails. Only extensions (`Way`) set
+    `crashes`; if it is None, the number is 3.
     """
 
     retry: Retry | None = None

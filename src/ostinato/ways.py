@@ -1,4 +1,4 @@
-"""The extensions of the engine (`Way`) that come with Ostinato, and the owner of every table."""
+"""The extensions of the engine (`Way`) that come with Ostinato, with their settings, tables and actions."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ def owned_tables(ways: Ways) -> Iterator[tuple[str, Table]]:
 
 
 def action_kinds(ways: Ways) -> ActionKinds:
-    """Return the kinds of actions that a schedule can start, except jobs, by their names. Raises `OstinatoError` if an
-    action of an extension (`Way`) is not an `ActionKind`."""
+    """Return what schedules can start besides jobs, as a dict from name to `ActionKind`. Raises `OstinatoError` if an
+    extension (`Way`) provides an action that is not an `ActionKind`."""
     from ostinato.schedules.actions import ActionKind
 
     kinds: dict[str, ActionKind] = {}

@@ -31,8 +31,8 @@ class AgentSchedules:
     ) -> Json:
         """Create a schedule. The answer has `schedule_id`, `warnings` and `record`.
 
-        `settings` are allow_session_bootstrap, on_missed, metadata, input and on_active_flow. Calls with the same `id`
-        create one schedule.
+        `**settings` may contain allow_session_bootstrap, on_missed, metadata, input and on_active_flow. Calls with the
+        same `id` create one schedule.
         """
         body = without_none(flow=flow, trigger=dict(trigger), target=dict(target), id=id, **settings)
         return await self._calling.one("POST", self._path(), body, key=key)

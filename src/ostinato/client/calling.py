@@ -77,14 +77,14 @@ class Calling:
         headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> httpx.Response:
-        """Make a call, and return the response. For an error response, raises the error that the same call on `app`
+        """Send a request, and return the response. For an error response, raises the error that the same call on `app`
         would raise.
 
         `key` is the idempotency key; without it, the client generates one. Other keywords become query parameters.
 
-        `once=True` means that the server carries out the call only once, even if the client sends it several times.
-        Such a call is retried if no answer arrives. With `once=False`, the call is then retried only if no connection
-        was made. Responses with status 429, 502, 503 and 504 are always retried.
+        With `once=True`, a request that gets no answer is sent again. The server must carry out such a repeated request
+        only once. With `once=False`, a request is sent again only if no connection was made. Responses with status 429,
+        502, 503 and 504 are retried in both cases.
         """
         import httpx
 
@@ -194,8 +194,8 @@ def _kind(status: int) -> type[OstinatoError]:
 
 
 def part(name: str) -> str:
-    """Quote a name, including its slashes, so that it is one segment of a URL path. Raises OstinatoError if it is not a
-    text or empty: the URL would be that of another call."""
+    """Quote a name, including its slashes, so that it is one segment of a URL path. Raises `OstinatoError` if the name
+    is empty, or is not a str."""
     if not isinstance(name, str) or not name:
         raise OstinatoError(f"{name!r} is not a name or an id")
     return quote(name, safe="")

@@ -74,7 +74,7 @@ class Functions:
         return await self._calling.pages("/functions/declared", "after", None, _ALL)
 
     async def drain(self) -> list[Json]:
-        """List the versions of functions with which unfinished runs began. Each item has the number of these runs."""
+        """List the code versions that unfinished runs began with. Each item has the number of these runs."""
         return await self._calling.pages("/functions/drain", "after", None, _ALL)
 
     async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> str:

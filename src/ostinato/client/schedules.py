@@ -121,8 +121,8 @@ class Schedules:
         """Return what `apply` would do with a file of schedules, without doing it.
 
         `document` is the text of the file, or a dict `{"schedules": {…}}`. `prune` closes schedules of the same origin
-        that are not in the file. `take` takes over schedules that another origin declares. In `named`, `name` is the
-        origin to record with the schedules, and `file` is the file name that error messages show.
+        that are not in the file. `take` takes over schedules that another origin declares. There are two more keywords.
+        `name` is the origin to record with the schedules. `file` is the file name that error messages show.
         """
         return await self._calling.one("POST", "/schedules:plan", _file(document, prune=prune, take=take, **named))
 

@@ -116,8 +116,8 @@ def _ports(
 ) -> tuple[dict[tuple[Edge, str], float], dict[tuple[Edge, str], float]]:
     """Return where each edge leaves its upper box, and where it reaches its lower box.
 
-    Both results are dicts from (edge, box) to x. The edges of one box are side by side, in the order of their other
-    ends, so that they do not cross.
+    Both results are dicts from (edge, box) to x. Edges that leave one box are sorted by the x of the next box. Edges
+    that reach one box are sorted by the x of the box before. So the edges of one box do not cross.
     """
     lower: dict[tuple[Edge, str], float] = {}
     upper: dict[tuple[Edge, str], float] = {}
@@ -164,9 +164,10 @@ def _lines(
     upper: Mapping[tuple[Edge, str], float],
     rank_of: Mapping[str, int],
 ) -> dict[int, list[_Line]]:
-    """Return the lines in each gap between two rows, by the rank of the row above the gap.
+    """Return the lines in each gap between two rows. A line is the part of an edge in one gap.
 
-    The label of an edge is placed in the gap next to the box where the edge begins.
+    The keys are the ranks of the rows above the gaps. A label belongs to the line next to the box where its edge
+    begins.
     """
     lines: dict[int, list[_Line]] = {}
     for chain in chains:
@@ -180,10 +181,11 @@ def _lines(
 
 
 def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
-    """Return the x and the slot of each label in one gap between two rows, by edge. `lines` are all lines in the gap.
+    """Place the labels in one gap between two rows. Returns a dict from edge to (x, slot).
 
-    Slots are horizontal strips of the gap, numbered from 1, top to bottom. Labels that would overlap get different
-    slots. Up to two extra slots are used if the labels then cover fewer lines of other edges.
+    `lines` are all lines in the gap. Slots are horizontal strips of the gap, numbered from 1, top to bottom. Labels
+    that would overlap get different slots. Up to two more slots than necessary are used, so that labels cover fewer
+    lines of other edges.
     """
     labels = sorted((line for line in lines if line.width is not None), key=lambda line: line.at(0.5))
     if not labels:
@@ -204,10 +206,10 @@ def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
 def _place_labels(
     labels: Sequence[_Line], lines: Sequence[_Line], count: int
 ) -> tuple[int, dict[Edge, tuple[float, int]]] | None:
-    """Place all labels in `count` slots. Returns how many lines of other edges they cover, and the place of each label.
+    """Place the labels of one gap between two rows in `count` slots.
 
-    The centre of a label, or one of its ends, is on its line. Returns None if the labels do not fit, or if fewer slots
-    suffice.
+    Returns two values. The first is how often a label covers the line of another edge. The second is a dict from edge
+    to the (x, slot) of its label. Returns None if `count` slots are too few, or if the last slot stays empty.
     """
     places: dict[Edge, tuple[float, int]] = {}
     ends = dict.fromkeys(range(1, count + 1), float("-inf"))
@@ -356,7 +358,7 @@ def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mappin
 
 
 def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
-    """Return the least distance of each box of a row from the first box, measured between their centres."""
+    """Return the least distance of each box from the first box in `row`. Distances are measured between the centres."""
     offsets = [0.0]
     for a, b in pairwise(row):
         offsets.append(offsets[-1] + widths[a] / 2 + _GAP_X + widths[b] / 2)
@@ -364,9 +366,10 @@ def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
 
 
 def _apart(wished: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """Return positions that are far enough apart, and as near as possible to the wished positions.
+    """Return positions for boxes, as near as possible to `wished`, and far enough apart.
 
-    `offsets` are the least distances from the first box. Boxes that would come too close move as one block.
+    `offsets` contains the least distance of each box from the first box. Boxes that would come too close move together,
+    as one block.
     """
     blocks: list[tuple[float, int]] = []
     for wish, offset in zip(wished, offsets, strict=True):

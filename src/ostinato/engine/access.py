@@ -1,7 +1,7 @@
 """Access: tokens with a role and a namespace, and the list of namespaces.
 
-A token is shown once, when it is created; only its hash is stored. A token is 256 random bits, so a fast hash is safe:
-nobody can guess it.
+A token is shown once, when it is created; only its hash is stored. A token is 256 random bits, which cannot be guessed.
+So a fast hash is safe.
 """
 
 from __future__ import annotations

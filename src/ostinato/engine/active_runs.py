@@ -55,12 +55,13 @@ class _Task:
 
 
 class Bodies:
-    """The bodies of one node.
+    """The bodies that run on one node. A body is the code of a claimed run.
 
-    `on_written` is called with the ends of runs after they are committed. `trouble` is called with errors of the store.
+    `on_written` is called with the ends of runs, after the commit that stores them. `trouble` is called with errors of
+    the store.
 
-    The node checks its lease before it begins a run, because other nodes may have taken over its runs while its event
-    loop was blocked. `lapsed` returns whether the lease may have expired. `renewed` waits until the lease is renewed.
+    The node checks its lease before it begins a run. While its event loop was blocked, other nodes may have taken over
+    its runs. `lapsed` returns whether the lease may have expired. `renewed` waits until the lease is renewed.
     """
 
     def __init__(
@@ -155,8 +156,8 @@ class Bodies:
         running.task = asyncio.get_running_loop().create_task(self._body(running, handler))
 
     async def _body(self, running: _Task, handler: Handler) -> None:
-        """Run the body of a job once, and queue exactly one outcome to be written. Queues nothing if `_end_of_stopped`
-        returns None."""
+        """Run the body of a job once, and queue the run's end to be written. If the body was stopped, `_end_of_stopped`
+        decides whether an end is queued."""
         run = running.run
         context = Context(run, self._clock, self._save)
         job_logging.current.set(context.log)  # for this task, and for tasks and threads that the job starts
@@ -221,8 +222,9 @@ class Bodies:
 
     @asynccontextmanager
     async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
-        """Wrap a transaction that claims a run for this node. Yields a function that begins the run; call it with the
-        run after the commit. If the answer of the commit was lost, `_check_held` of the node begins the run later."""
+        """Wrap a transaction that claims a run for this node. Yields a function that begins the run. Call the function
+        with the run after the commit. If the answer of the commit is lost, the node finds the run later, and begins
+        it."""
         has_begun = False
 
         def begin(run: Run) -> None:
@@ -250,8 +252,8 @@ class Bodies:
         return outcome
 
     def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
-        """Return the end to write for an outcome, with the next attempt if there is one. If the retry policy itself
-        raises an error, the run fails, and the reason of the failure contains that error."""
+        """Return what to write for a run's outcome, including the next attempt, if any. If the retry policy cannot be
+        applied, the run fails with the policy's error as the reason."""
         if outcome.status is Status.SUCCEEDED:
             return End(run, outcome.status, result=outcome.result)
         try:
@@ -328,8 +330,8 @@ class Bodies:
         return [None] * len(ends)
 
     def _replace_unwritable(self, ending: End, problem: Exception) -> End | None:
-        """Return a failed end, to be written instead of an end that the store refused. Returns None if the refused end
-        was already such a replacement."""
+        """Return an end with status `failed`, to replace `ending`, which the store refused. Returns None if `ending` is
+        itself such a replacement."""
         reason = clean(f"its outcome could not be stored: {problem}")[:500]
         if ending.reason is not None and ending.reason.startswith("its outcome could not be stored"):
             return None

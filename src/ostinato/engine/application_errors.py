@@ -1,6 +1,7 @@
 """Read the attributes of temporalio's `ApplicationError`, or of any exception with the same attributes.
 
-With them, jobs that were written for Temporal work unchanged, and a Temporal client gets the error that the job raised.
+These attributes decide whether and when a job is tried again. A Temporal client gets them with the error. So jobs that
+were written for Temporal work unchanged.
 """
 
 from __future__ import annotations

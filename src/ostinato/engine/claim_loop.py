@@ -21,11 +21,11 @@ _BACKLOG = 5_000  # if more outcomes than this wait for the store, no more runs 
 
 @dataclass(slots=True)
 class Share:
-    """Slots of this node that are set aside for one `Way`, which begins its runs in them itself. The claim loop uses
-    the other slots.
+    """The slots of this node that are set aside for one extension (`Way`). The extension begins runs in these slots
+    itself. The claim loop uses the other slots.
 
-    `most` is how many slots can be set aside, `slots` is how many are set aside now, and `held` is how many of these
-    are in use.
+    `most` is how many slots can be set aside. `slots` is how many are set aside now. `held` is how many of `slots` are
+    in use.
     """
 
     most: int
@@ -113,10 +113,10 @@ class Claimer:
         return len(runs)
 
     def reserve(self, most: int) -> DirectClaim:
-        """Reserve up to `most` slots in which the beat can start due runs directly. Call `give_back` afterwards.
+        """Reserve up to `most` slots for runs that due timers start directly on this node. Call `give_back` afterwards.
 
-        Reserves no slots if runs are queued or may be queued. Otherwise it reserves at most half the free slots, so
-        that the claim loop has slots during a long batch.
+        If runs may be queued already, no slots are reserved. Otherwise at most half of the free slots are reserved. The
+        claim loop needs the other slots during a long batch.
         """
         room = min(most, (self._room() + 1) // 2) if self._idle and not self.ready.is_set() else 0
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
@@ -126,8 +126,8 @@ class Claimer:
         return queue in self._queues
 
     def reserve_share(self) -> DirectClaim:
-        """Reserve slots of `share`, in which its `Way` begins runs itself, even if other runs are queued. Call
-        `give_back` afterwards.
+        """Reserve slots that `share` sets aside for one `Way`, even if other runs are queued. Call `give_back`
+        afterwards.
 
         Reserves at most half of the share. So new runs can begin in one half while runs in the other half are active.
         """
@@ -141,7 +141,7 @@ class Claimer:
         return self.share.slots > self.share.held and self._free() > 0
 
     def give_back(self, direct: DirectClaim, claimed: Sequence[Run], body: Body | None = None) -> None:
-        """Begin the runs that were claimed directly, and release the reserved slots that no run has used. The runs are
+        """End the reservation `direct`: begin the runs in `claimed`, and release the unused slots. The runs are
         executed with `body`, or by default with the body of their kind."""
         self.take(claimed, body)
         self._close_claim(direct.token, direct.room)

@@ -1,10 +1,9 @@
-"""Claim runs for a node: runs that are ready, or new runs in the transaction that inserts them.
+"""Claim runs for a node: ready runs, or new runs in the transaction that inserts them.
 
-The second is a fast path, `DirectClaim`: a node that fires a timer also claims the new run. For every occurrence that
-the firing node can run, this saves the transaction of a separate claim, and the wait for it. The statement
-`insert_taken` must write the same rows and events as `insert_ready` followed by `claim`.
-tests/scenario/engine/test_direct_claim.py compares the events of both paths, and claims runs directly on nodes that
-stop, die, or lose the answer of a commit.
+The second is a fast path, `DirectClaim`: a node that fires a timer also claims the new run. So the run needs no second
+transaction for its claim, and starts sooner. The statement `insert_taken` must write the same rows and events as
+`insert_ready` followed by `claim`. tests/scenario/engine/test_direct_claim.py compares the events of both paths. It
+also claims runs directly on nodes that stop, die, or lose the answer of a commit.
 """
 
 from __future__ import annotations
@@ -28,13 +27,14 @@ class NodeLost(Exception):
 def claim(
     node: str, token: int, queue: str, limit: int, now: Micros, kinds: str, leave: frozenset[str], tries: int
 ) -> Operation[list[Run]]:
-    """Claim up to `limit` ready runs of a queue for this node, and return them, the most urgent first.
+    """Claim up to `limit` ready runs of a queue for this node. Returns the claimed runs, the most urgent first. If
+    nothing is claimed and the node's row is gone, raises `NodeLost`.
 
-    `kinds` is a JSON list of the kinds of runs to claim. `leave` contains the names of jobs that only other nodes know;
-    their runs are not claimed. Raises `NodeLost` if nothing was claimed and the store has no row of this node.
+    `kinds` is a JSON list of the kinds of runs to claim. Runs of the jobs in `leave` are not claimed, because only
+    other nodes know these jobs.
 
     `token` is unique among the node's claims. `tries` counts the earlier tries of this transaction. If an earlier try
-    was committed and its answer was lost, the next try finds the claimed runs by the token.
+    was committed, the runs that it claimed are found by the token and returned.
     """
     rows: list[Row] = []
     if tries:
@@ -71,8 +71,8 @@ def _in_order(rows: list[Row], node: str, now: Micros) -> list[Run]:
 
 
 class NewRun(NamedTuple):
-    """A run that may start now, because it has no serial key, no limit and no deadline. It is a row of the statements
-    `insert_ready` and `insert_taken`."""
+    """A run without a serial key, a limit or a deadline, which may start now. The statements `insert_ready` and
+    `insert_taken` insert such runs."""
 
     id: str
     namespace: str
@@ -91,9 +91,9 @@ class NewRun(NamedTuple):
 
 @dataclass(slots=True)
 class DirectClaim:
-    """Permission to claim up to `room` runs in a transaction that fires timers. The runs must belong to this node's
-    queues and jobs. `token` identifies the claim. `claimed` lists the runs claimed so far. `plain` counts the timers
-    that only started a run."""
+    """Permission to claim up to `room` runs in a transaction that fires timers. The runs must be in `queues`, and their
+    jobs in `handlers`. `token` identifies the claim. `claimed` lists the runs claimed so far. `plain` counts the timers
+    that did nothing but start a run."""
 
     node: str
     token: int
@@ -104,12 +104,12 @@ class DirectClaim:
     plain: int = 0
 
     def restart(self) -> DirectClaim:
-        """Return the same permission, unused, for another try of the transaction."""
+        """Return a copy with nothing claimed, for another try of the transaction."""
         return replace(self, claimed=[], plain=0)
 
     def recover(self, now: Micros) -> Operation[None]:
-        """Add to `claimed` the runs that an earlier try of the transaction claimed, if that try was committed and its
-        answer was lost."""
+        """Add to `claimed` the runs that an earlier try of the transaction has claimed. The earlier try may have been
+        committed although its answer was lost."""
         self.claimed += yield from taken_before(self.node, self.token, now)
 
     def insert(self, runs: Sequence[NewRun], now: Micros) -> Operation[list[str]]:

@@ -1,12 +1,12 @@
-"""Run computations for callers without blocking the event loop, with limits on time and memory, and fair shares.
+"""Run computations for callers without blocking the event loop, with limits and fair shares.
 
-A node renews its lease, fires its timers and serves its connections on one event loop. So a computation that a caller
-requests (a simulation, a file, thousands of times of a spec) runs in a child process, which has a memory limit and can
-be killed, or on the loop in slices of a few milliseconds. A check that needs objects of this process, such as
-registered jobs, runs in a thread; the caller of the check limits the size of the input.
+A node fires its timers and serves its connections on one event loop. So a computation that a caller requests must not
+run there for long. Most computations run in a child process, which has a memory limit and can be killed. Some run on
+the loop, in slices of a few milliseconds. A check that needs objects of this process, such as registered jobs, runs in
+a thread. Its caller limits the size of the input.
 
-The number of computations at the same time is limited. One namespace never gets all places, so a caller of another
-namespace finds a free place at once, or waits until one computation has ended.
+The number of computations at the same time is limited. One namespace never gets all places. So other namespaces find a
+free place at once, or wait until one computation has ended.
 """
 
 from __future__ import annotations
@@ -122,10 +122,10 @@ class Turns:
 
 
 class Computing:
-    """The computations of one process. It starts child processes when they are first needed, and ends them when they
+    """Runs the computations of one process. Child processes are started when they are first needed, and ended when they
     are idle.
 
-    `alone` means that this process has no other callers and no node, so it needs neither turns nor limits.
+    With `alone`, this process has no other callers and no node. Computations then start at once, and have no limits.
     """
 
     def __init__(self, *, deadline_s: float = DEADLINE_S, memory: int = MEMORY, alone: bool = False) -> None:
@@ -182,12 +182,11 @@ class Computing:
             return await answer
 
     async def each(self, caller: str, items: Iterable[T]) -> list[T]:
-        """Compute the items of a lazy iterable on the event loop, with pauses for other tasks, and return them as a
-        list.
+        """Compute the items of a lazy iterable on the event loop, and return a list.
 
-        The first few milliseconds of work need no turn. If more is left, the caller waits for its turn. A single item
-        is not interrupted, so every item must be cheap. Raises `TooMuch` if the items together take more than
-        `deadline_s` seconds, and `Busy` if too many callers wait.
+        Other tasks run in between. A single item is not interrupted, so every item must be cheap. If the items take
+        longer than a few milliseconds, the caller waits for its turn to continue. Raises `TooMuch` if the items
+        together take more than `deadline_s` seconds. Raises `Busy` if too many callers wait.
         """
         if self.alone:
             return list(items)

@@ -116,8 +116,7 @@ class Occurrence:
     @property
     def previous(self) -> datetime | None:
         """The nominal time of the occurrence before this one. The run's data window is from `previous` to `nominal`. If
-        this run replaces earlier occurrences that were too late, `previous` is the nominal time before the first of
-        these."""
+        this run replaces earlier occurrences that were too late, the window contains their windows, too."""
         return optional_datetime(self.detail.get("previous"))
 
     @property

@@ -1,10 +1,10 @@
 """Recognise a dead node by its lease, and recover its runs.
 
-A node counts as dead when its lease has expired, or ends so far in the future that the clock must have been set back. A
-node may declare another node dead only if it has renewed its own lease without a break. It must have done so for at
-least as long as the longer of the two leases. The reason: after an outage of the store all leases have expired, and
-live nodes need time to renew theirs. The condition `is_gone` in store/sql/nodes.sql states this rule; `gone` and
-`recover` apply it.
+A node counts as dead when its lease has expired. A lease that ends too far in the future counts as expired: the clock
+was set back. After an outage of the store, all leases have expired, and live nodes need time to renew theirs. So a node
+must renew its own lease for some time before it declares another node dead. This time is the longer of the two leases,
+without a break between renewals. The condition `is_gone` in store/sql/nodes.sql states this rule; `gone` and `recover`
+apply it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ostinato.when.instants import Micros
 
 
 def gone(by: str, now: Micros) -> Operation[list[str]]:
-    """Return the ids of the nodes that the node `by` may declare dead, by the rule of this module."""
+    """Return the ids of the nodes that the node `by` may declare dead. The SQL condition `is_gone` states the rule."""
     rows = yield sql("gone_nodes", by=by, now=now)
     return [row[0] for row in rows]
 

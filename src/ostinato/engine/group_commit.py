@@ -18,13 +18,14 @@ _LATER = 30.0  # seconds until an item that cannot be written is tried again
 class Committer(Generic[T, R]):
     """Collects items and passes them to `commit` in batches. `commit` returns an answer for each item.
 
-    If the store is unavailable, `trouble` is called with the error, and the batch is retried until it is written.
+    If the store is unavailable, the batch is retried until it is written. `trouble` is called with each error.
 
-    Any other error is caused by a single item, so each item of the batch is then committed alone. If an item fails
-    alone, `instead` may return another item to write. If it returns None, the caller of `write` gets the error, and an
-    item that was queued with `put` is tried again later.
+    If a batch fails for another reason, each of its items is committed alone. If an item fails alone, `instead` may
+    return another item to write. Otherwise the caller of `write` gets the error, and an item from `put` is tried again
+    later.
 
-    With `retry=False`, nothing is retried or replaced: the callers of `write` get the error.
+    With `retry=False`, the callers of `write` get every error. Nothing is tried again later, and `instead` is not
+    called.
     """
 
     def __init__(
@@ -129,8 +130,9 @@ class Committer(Generic[T, R]):
             return
 
     async def _give_up(self, batch: list[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
-        """Handle a batch that cannot be written: replace its item, try it again later, or report the error to the
-        callers of `write`. With `retry=True`, the batch has a single item."""
+        """Handle a batch that cannot be written. If this committer retries, the batch has one item. `instead` may
+        replace the item; if not, an item from `put` is tried again later. In all other cases, the callers of `write`
+        get the error."""
         item, done = batch[0]
         if self._retry:
             self._trouble(problem)

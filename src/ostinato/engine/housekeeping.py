@@ -27,7 +27,8 @@ def first_timers(now: Micros) -> Operation[None]:
 
 
 def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], str]) -> dict[tuple[str, str], Fire]:
-    """Return the functions that fire the timers of `first_timers`, by the (kind, purpose) of the timer."""
+    """Return the functions that handle the timers of this module, by (kind, purpose). The timers start the housekeeping
+    and the invariant scanner."""
 
     def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
         removed = yield from prune(now - keep_runs, now - keep_events, now, kinds)
@@ -48,8 +49,9 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
 
 
 def prune(runs_before: Micros, events_before: Micros, now: Micros, kinds: Kinds) -> Operation[int]:
-    """Delete runs of chains that ended before `runs_before`, events before `events_before`, and limits that are not in
-    use. Deletes at most `_BITE` rows of each of the three. Returns the largest of the three counts."""
+    """Delete old runs, old events and unused limits, at most `_BITE` rows of each. A run is old if its chain ended
+    before `runs_before`. An event is old if it was written before `events_before`. Returns the largest of the three
+    numbers of deleted rows."""
     rows = yield sql("old_runs", before=runs_before, limit=_BITE, kinds=kinds.names)
     if rows:
         yield from remove(rows, kinds)

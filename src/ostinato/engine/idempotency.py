@@ -1,4 +1,5 @@
-"""Do a change once per request id: the transaction of the change also stores its answer under that id."""
+"""Make a change only once for each request id. The answer is stored under the id, in the same transaction as the
+change."""
 
 from __future__ import annotations
 
@@ -43,10 +44,11 @@ def _as_json(value: Any) -> Any:
 async def run_once(
     store: Store, namespace: str, request: str | None, what: str, now: Micros, work: Callable[[], Operation[T]]
 ) -> T:
-    """Run a change in one transaction, and return its answer. The change is made only once, even if the store retries
-    the transaction. With a request id, it is made only once even if the caller repeats the request.
+    """Make a change in one transaction, and return its answer. The change is made only once, even if the store retries
+    the transaction. If several calls have the same id in `request`, only the first makes the change. The others get its
+    answer.
 
-    `work` is called for each try of the transaction and returns a new operation, whose answer must be JSON. Raises
+    `work` is called for each try of the transaction, and returns a new operation. The answer must be JSON. Raises
     `Conflict` if the request id was used for another call; `what` identifies the call.
     """
     id = request or call_id()
@@ -82,8 +84,8 @@ def finish(namespace: str, request: str, what: str, answer: Any) -> Operation[An
 
 class Unkept(Generic[T]):
     """A call that is done only once, even if the store retries its transaction. The answer is not stored, so it need
-    not be JSON. Create one object for each call. For each try of the transaction, call `once` to get the operation to
-    run."""
+    not be JSON. Create one object for each call. In each try of the transaction, execute `once` with a new
+    operation."""
 
     def __init__(self, namespace: str, verb: str, now: Micros) -> None:
         self._request = (namespace, call_id(), verb, now)

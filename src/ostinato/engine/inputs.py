@@ -56,8 +56,8 @@ def _fault(fault: Mapping[str, Any]) -> str:
 
 @lru_cache(maxsize=4096)
 def input_types(function: Callable[..., Any], context: str | None) -> InputTypes | None:
-    """Return the check of an input by the type hints of `function`, or None if no parameter can be checked. `context`
-    is the name of the function's context parameter, which is not part of the input."""
+    """Return an object that checks inputs against the type hints of `function`. Returns None if no parameter can be
+    checked. `context` is the name of the function's context parameter, which is not part of the input."""
     function = inspect.unwrap(function)
     parameters = inspect.signature(function).parameters
     try:
@@ -77,8 +77,8 @@ def input_types(function: Callable[..., Any], context: str | None) -> InputTypes
 
 @lru_cache(maxsize=4096)
 def declared_types(function: Callable[..., Any], context: str | None) -> str | None:
-    """Return the result of `input_types` as text, for processes that do not have the function. Returns None if there is
-    no check."""
+    """Return the types that `input_types` finds, as text, for processes without the function. Returns None if no
+    parameter can be checked, or if the types cannot be written."""
     try:
         types = input_types(function, context)
         return None if types is None else write_types(types.adapter.core_schema)  # type: ignore[union-attr]
@@ -88,8 +88,8 @@ def declared_types(function: Callable[..., Any], context: str | None) -> str | N
 
 @lru_cache(maxsize=4096)
 def read_declared_types(text: str) -> InputTypes | None:
-    """Return the check that another process wrote as text. Returns None if this process has another version of
-    pydantic_core."""
+    """Return an object that checks inputs, from a text that `declared_types` wrote. Returns None if another version of
+    pydantic_core wrote the text."""
     validator = read_types(text)
     return None if validator is None else InputTypes(validator)
 

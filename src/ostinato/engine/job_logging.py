@@ -1,8 +1,10 @@
 """Store the lines that a job writes with standard `logging`, like those of `ctx.log`.
 
-A context variable holds the function that stores a line with the current run. A job's task has its own context, and a
-job's thread gets a copy of that context. A record factory sees each log record when the record is created. So the
-loggers, handlers and levels of the process need no change. A line below its logger's level is not stored.
+A record factory sees each log record when `logging` creates it. So the loggers, handlers and levels of the process need
+no change. A line below its logger's level is not stored.
+
+The context variable `current` holds the function that stores a line with the current run. Each job's task has its own
+context, and the job's threads get a copy of that context.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ class Declaration:
             check_names(self.name, values, self.takes, self.needs)
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values for the placeholders of the serial key and the concurrency key, by parameter name. These
-        are the values of a checked input, and the defaults of the other parameters."""
+        """Return the values for placeholders in the serial and concurrency keys, by parameter name. `values` is a
+        checked input. A parameter that is not in the input gets its default."""
         if BY_POSITION in values and self.takes is not None and self.places is not None:
             values = name_arguments(self.name, values[BY_POSITION], self.takes[: self.places], self.takes, self.needs)
         return {**self.defaults, **values}
@@ -199,8 +199,8 @@ class Handler:
         )
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values for the placeholders of the serial key and the concurrency key, by parameter name. These
-        are the values of a checked input, and the defaults of the other parameters."""
+        """Return the values for placeholders in the serial and concurrency keys, by parameter name. `values` is a
+        checked input. A parameter that is not in the input gets its default."""
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])
         return {**self.defaults, **values}
@@ -241,8 +241,8 @@ class Handler:
         _check_names_and_types(self.name, values, self._check_names, self.types if values else None)
 
     def arguments(self, text: str | None) -> dict[str, Any]:
-        """Convert a stored input to the function's arguments, with the types of its hints. Raises `OstinatoError` like
-        `check`, because a process without the function may have stored the input unchecked."""
+        """Convert a stored input to the function's arguments, with the types of its hints. Raises `OstinatoError` if
+        the function does not accept the input, which may have been stored unchecked."""
         values: dict[str, Any] = orjson.loads(text) if text else {}
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])

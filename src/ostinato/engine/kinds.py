@@ -53,10 +53,10 @@ class RunKind:
 class Kinds:
     """The kinds of runs that a process knows in addition to jobs.
 
-    A process creates one `Kinds` when it opens a store, and passes it to every operation that stops, ends or recovers
-    runs. `schedule_ended` is called when a schedule's run ends. When runs of any kind are deleted, each function in
-    `forget` deletes the rows that another module has stored about them. Each function in `scans` looks for broken
-    invariants of one extension (`Way`).
+    A process creates one `Kinds` when it opens a store. Operations that stop, end or recover runs take it as a
+    parameter. `schedule_ended` is called when a schedule's run ends. When runs are deleted, each function in `forget`
+    deletes what one module stores about these runs. The functions in `scans` look for broken invariants, each in one
+    extension (`Way`).
     """
 
     __slots__ = ("forget", "names", "parents", "runs", "scans", "schedule_ended")

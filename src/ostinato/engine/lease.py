@@ -26,10 +26,10 @@ PATIENCE: Micros = 60 * SECOND
 class LeaseKeeper:
     """Renews the lease of a node five times per lease. `node` returns the node's id.
 
-    `on_renewal` is called after each renewal, with the result and the time (in ticks) at which the renewal was
-    requested. `lost` is called with the node's id when other nodes have declared the node dead. Both are called on the
-    home loop: the loop that created this keeper. `blocker` returns the name of the code that blocks the home loop, or
-    None if that is unknown.
+    The event loop that creates this object is the home loop. `on_renewal` and `lost` are called on the home loop.
+    `on_renewal` gets the result of each renewal, and the time (in ticks) at which it was requested. `lost` gets the
+    node's id when other nodes have declared the node dead. `blocker` returns the name of the code that blocks the home
+    loop. It returns None if the name is unknown.
     """
 
     def __init__(
@@ -56,9 +56,9 @@ class LeaseKeeper:
         self._hung = False
 
     async def renew(self, store: Store, time: Timekeeper) -> None:
-        """Renew the lease until this task is cancelled, or until a stopping node has lost its lease. `time` measures
-        the clock of `store`. `store` and `time` must belong to the event loop on which this coroutine runs. On a real
-        clock, this is the loop of the renewing thread, not the home loop. Raises `StoreError` if the store fails."""
+        """Renew the lease again and again, until this task is cancelled. Returns only if the lease is lost while the
+        node is stopping. `time` measures the clock of `store`. Both must belong to the event loop that runs this
+        coroutine. Raises `StoreError` if the store fails."""
         while True:
             self.call_home(self._mark_alive)
             if self._is_hung():
@@ -77,8 +77,8 @@ class LeaseKeeper:
                 await asyncio.sleep(self._lease / 5 / SECOND)
 
     def call_home(self, action: Callable[[], None]) -> None:
-        """Call `action` on the home loop. If that loop is closed, its node is gone, and this raises `CancelledError` to
-        end the renewals."""
+        """Call `action` on the home loop: the event loop that created this object. Raises `CancelledError` if the home
+        loop is closed, because then the node is gone."""
         if self._home.is_closed():
             raise asyncio.CancelledError
         if self._home is asyncio.get_running_loop():

@@ -1,8 +1,11 @@
-"""Decide which runs become ready: serial keys (one chain at a time) and limits (concurrency, rate, fair shares).
+"""Decide which runs become ready, by their serial keys and limits.
 
-A run is `ready` only if its keys allow it to start. Other runs are `buffered`, in the queue of their key. So a claim
-does not check keys. Ready runs are claimed in the order in which they became ready, and each key has only a few ready
-runs, so the keys get fair shares. A transaction that changes a run with a key locks the row of that key.
+A serial key allows one chain at a time. A limit restricts concurrency or rate, or gives fair shares. A run is `ready`
+only if its keys allow it to start. So a claim does not check keys. Other runs are `buffered`, in the queue of their
+key. A transaction that changes a run with a key locks the row of that key.
+
+Each key has only a few ready runs at a time. Ready runs are claimed in the order in which they became ready. So every
+key gets a fair share.
 """
 
 from __future__ import annotations
@@ -53,7 +56,7 @@ class Head(NamedTuple):
 
 def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | None]:
     """Decide how many of the `wanted` runs may start now. Returns (their number, the new state of the gate, when to try
-    again). The time to try again is None unless the rate kept a run from starting."""
+    again). If the rate delays a run, the last item is a time. Otherwise it is None."""
     most = gate.most
     if most is None:
         most = FAIR_WINDOW * gate.weight if gate.rate is None else gate.used + gate.rate
@@ -74,14 +77,14 @@ def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | Non
 
 
 def let_in(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Put `buffered` runs into the queues of their keys. A run becomes ready if its keys allow it to start."""
+    """Make `buffered` runs ready if their serial keys and limits allow it. The other runs stay queued."""
     holders = yield from _take_serials(runs)
     yield from _take_limits(holders, now)
 
 
 def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Give each free serial key to the first of these runs that has this key. Returns the runs that now hold their
-    serial key, together with the runs that have no serial key."""
+    """Give each free serial key to the first run in `runs` that needs the key. Returns the runs that hold their serial
+    key now, and the runs that need none."""
     keyed = sorted((r for r in runs if r.serial_key is not None), key=lambda r: (r.due, r.id))
     if not keyed:
         return list(runs)
@@ -113,8 +116,8 @@ def _take_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 
 def _open_gates(gates: list[Gate], now: Micros) -> Operation[None]:
-    """Make the first runs in the queue of each limit ready, as many as the limit allows. Only runs that did become
-    ready are counted as `used`: a run may have been cancelled after the queue was read."""
+    """Make queued runs of each limit ready, as many as the limit allows, in order. A run that was cancelled after the
+    queue was read does not become ready. It is not counted in `used`."""
     wanted = [(g.namespace, g.key, room) for g in gates if (room := admit(g, 1 << 30, now)[0]) > 0]
     heads: dict[Key, list[str]] = {}
     if wanted:
@@ -175,8 +178,8 @@ def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Opera
 
 
 def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> Operation[None]:
-    """Put `heads`, which hold their serial keys now, into the queues of their limits. Free the slots of the runs in
-    `limits`. Then make as many queued runs ready as the limits allow."""
+    """Queue `heads` at their limits, and free the slots of the runs in `limits`. Then make as many queued runs ready as
+    the limits allow. `heads` are runs that have just got their serial key."""
     arriving = [head for head in heads if head.concurrency_key is not None]
     if not arriving and not limits:
         return

@@ -47,8 +47,9 @@ class Ended:
 
 
 class Waiters:
-    """The callers that wait for chains to end. If a chain ends in this process, its callers are woken at once. To see
-    ends in other processes, the store is read every `poll` seconds and after each `hint`."""
+    """The callers that wait for chains to end. A chain is a run with its retries. If a chain ends in this process, its
+    callers are woken at once. For ends in other processes, the store is read every `poll` seconds, and when `hint` is
+    called."""
 
     def __init__(self, store: Store, poll: float | None) -> None:
         self._store = store

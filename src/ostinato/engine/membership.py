@@ -102,13 +102,12 @@ def leave(
     new_id: Callable[[Micros], str],
     kinds: Kinds,
 ) -> Operation[int]:
-    """Release up to `BITE` runs that this node still holds. When none are left, delete the row of the node. Returns 0
-    if no runs are left. Otherwise returns how many runs were released; then call this function again.
+    """Release up to `BITE` runs that this node still holds. Call this function until it returns 0. Then no runs are
+    left, and the row of the node is deleted.
 
-    Runs that have not begun are handed back; their claim was committed while the node was stopping. The runs in
-    `begun`, a dict from run id to claim, have begun but have no written outcome. They count as crashed, because handing
-    them back would execute the same attempt twice. `in_thread` contains the (run id, claim) of runs whose function is
-    still running in a thread. The reason of their crash is `THREAD_LEFT` instead of `NODE_LOST`.
+    A run that has not begun is handed back. A run in `begun`, a dict from run id to claim, counts as crashed. Handing
+    it back would execute the same attempt twice. `in_thread` contains the (run id, claim) of runs whose function is
+    still running in a thread. If such a run crashes, the reason is `THREAD_LEFT` instead of `NODE_LOST`.
     """
     runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names))]
     if len(runs) < BITE:

@@ -456,8 +456,8 @@ class Engine:
             self._stalls.remove(stall)
 
     async def _recover(self) -> None:
-        """Recover the runs of dead nodes. Each transaction checks again that this node may declare the other node dead,
-        by the rule in `dead_nodes`."""
+        """Recover the runs of dead nodes. Each transaction first checks again that the node is dead, by the rule in
+        `dead_nodes`."""
         await self._time.refresh()
         by = self.node
         for dead in await self.store.read(lambda _: dead_nodes.gone(by, self.clock.now())):
@@ -472,8 +472,8 @@ class Engine:
                     self.hint()
 
     def _note_renewal(self, pulse: membership.Pulse, ticks: Micros) -> None:
-        """Handle a renewal of the lease: record its time, and update which jobs only other nodes have. `ticks` is when
-        the renewal was requested. That may be long ago, if the loop was blocked."""
+        """Record a renewal of the lease. Also record the jobs that only other nodes can run. `ticks` is when the
+        renewal was requested. That may be long ago, if the loop was blocked."""
         self._renewed = max(self._renewed, ticks)
         self._renewal.set()
         now = self.clock.now()
@@ -487,8 +487,8 @@ class Engine:
     async def _check_held(self) -> None:
         """Compare the runs that this node holds in the store with the bodies that run here.
 
-        Stop bodies of runs that a caller has cancelled, and of runs that the node does not hold any more. Begin runs
-        whose claim was committed although the answer of the commit was lost.
+        Stop the body of a run that a caller has cancelled. Stop the body of a run that this node does not hold any
+        more. Begin a run that this node holds without knowing, because the answer of a commit was lost.
         """
         bodies = list(self.bodies.running.values())
 

@@ -1,10 +1,10 @@
-"""Write the type hints of a job as text, so that a process without the function can check an input.
+"""Write the type hints of a job as text. A process without the function can then check an input.
 
 pydantic builds a core schema from a type hint: nested dicts, from which `pydantic_core` builds a validator. `weaken`
 copies a core schema without the parts that exist only in this process. A class becomes an object with fields. A part
-that this module does not know, or that runs user code on a value before the check, becomes "any". So the copy accepts
-every value that the hint accepts, and refuses other values with the same error messages. If the reading process has
-another version of pydantic_core, the rules may differ, so it checks nothing.
+that this module does not know becomes "any". A part that runs user code on a value before the check also becomes "any".
+So the copy accepts every value that the hint accepts, and may accept more values. If the reading process has another
+version of pydantic_core, it checks nothing.
 """
 
 from __future__ import annotations
@@ -104,8 +104,8 @@ def read_types(text: str) -> SchemaValidator | None:
 
 
 def weaken(core_schema: Mapping[str, Any]) -> Schema:
-    """Return a copy of a schema that can be written as JSON. In strict mode the copy accepts all JSON that the original
-    accepts."""
+    """Return a copy of a schema that can be written as JSON. The copy accepts all JSON that the original accepts, if
+    both are used in strict mode."""
     return _Copy().of(core_schema)
 
 
@@ -172,13 +172,14 @@ class _Copy:
         return copy
 
     def _dict(self, schema: Mapping[str, Any]) -> Schema:
-        """Copy the schema of a dict without its `max_length`, because two JSON keys may become one key of the dict."""
+        """Copy the schema of a dict without its `max_length`. JSON may have more keys than the dict: `"1"` and `"01"`
+        are the same int."""
         parts = {part: self.of(schema[part]) for part in ("keys_schema", "values_schema") if part in schema}
         return {"type": "dict", **parts, **({"min_length": low} if (low := schema.get("min_length")) else {})}
 
     def _class(self, schema: Mapping[str, Any]) -> Schema:
-        """Copy the schema of a model or a dataclass as the schema of its fields, with the configuration of the class. A
-        class for which this is not possible, such as a root model, becomes "any"."""
+        """Copy the schema of a model or a dataclass: its fields and its configuration. A class that needs more, such as
+        a root model, becomes "any"."""
         if schema.get("custom_init") or schema.get("root_model") or not schema.keys() <= _CLASS:
             return _any()
         return self.of(schema["schema"], schema.get("config"))
@@ -262,7 +263,8 @@ def _values(cls: type[enum.Enum]) -> list[Any]:
 
 
 def _has_default(schema: Mapping[str, Any]) -> bool:
-    """Return whether a field may be missing, because it has a default. Returns True if the schema does not say this."""
+    """Return whether a field with this schema may be missing, because it has a default. Returns True for a type of
+    schema that this function does not know."""
     match schema["type"]:
         case "default":
             return True

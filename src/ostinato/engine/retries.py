@@ -44,8 +44,8 @@ def next_attempt(run: Run, id: str, due: Micros, now: Micros) -> Run:
 def after_failure(
     run: Run, status: Status, reason: str | None, error: str | None, retry: Retry, id: str, chance: float, now: Micros
 ) -> End:
-    """Return the end of an attempt that failed or timed out. If the retry policy allows another attempt, the end
-    contains that attempt, which is due after the pause of the policy."""
+    """Return what to write for an attempt that failed or timed out. If the retry policy allows another attempt, the
+    next attempt is included. It is due after the pause of the policy."""
     failures = run.number - run.crashes
     if failures >= retry.attempts:
         return End(run, status, reason, error=error)
@@ -59,7 +59,7 @@ THREAD_LEFT = "it was still in its thread when its node stopped, after the grace
 
 
 def is_crash_loop(run: Run) -> bool:
-    """Return whether the chain fails if this run crashes now, because the chain has then crashed too often."""
+    """Return whether one more crash would be too many, so that `run` fails for good."""
     return run.crashes + 1 >= (read_options(run.options).crashes or CRASHES)
 
 

@@ -1,5 +1,5 @@
-"""Write log lines about runs. A failed attempt is logged with its traceback and what follows. Each start and end is
-logged at debug level."""
+"""Write log lines about runs. The line about a failed attempt has the traceback, and says whether another attempt
+follows. Most other lines are written at debug level."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def report_failure(
 
 
 def what_follows(end: End, now: Micros) -> str:
-    """Return a text that says what happens after a failed attempt: when it is tried again, or that it is not."""
+    """Return a text that says whether and when another attempt follows the failed attempt `end`."""
     if end.following is not None:
         pause = max(0, end.following.due - now) / SECOND
         return tried_again(pause)

@@ -54,8 +54,8 @@ class Ended(NamedTuple):
 
 
 class After(NamedTuple):
-    """The consequences of ended chains. `events` are the rows of events to write. `stirs` means that other runs may
-    have become ready."""
+    """The consequences of ended runs. `events` are the rows of events to write. `stirs` is true if other runs may have
+    become ready."""
 
     events: list[Row]
     stirs: bool = False
@@ -72,10 +72,10 @@ class Owners(NamedTuple):
 def start(
     runs: Sequence[Run], now: Micros, deadlines: Sequence[Timer] = (), *, borrowed: bool = False
 ) -> Operation[list[Started]]:
-    """Insert new runs, and return a `Started` for each. If an earlier chain has the key of a run, the run is not
-    inserted, and its `Started` has the id of that chain.
+    """Insert new runs, and return a `Started` for each. If an earlier run has the same key, the new run is not
+    inserted. The `Started` then has the id of the earlier run.
 
-    `borrowed` means that this operation runs inside a transaction that the caller's code has opened and will commit.
+    `borrowed` means that the caller's code has opened the transaction and will commit it.
     """
     if not borrowed and not deadlines and all(map(_can_start_at_once, runs, repeat(now))):
         return (yield from _start_at_once(runs, now))
@@ -122,8 +122,8 @@ def _start_at_once(runs: Sequence[Run], now: Micros) -> Operation[list[Started]]
 def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]]:
     """Return a `Started` for each run. `inserted` has the ids of the runs that this transaction inserted.
 
-    If a run is not in `inserted` and no other chain has its key, an earlier try of the same call inserted it. The
-    answer of that try was lost, so the run counts as new.
+    If an earlier run has the same key, the `Started` has the id of the earlier run. If an earlier try of this call
+    inserted the run, the run counts as new.
     """
     if len(inserted) == len(runs):
         return [Started(run.root_id, True) for run in runs]
@@ -153,8 +153,8 @@ def created(run: Run, now: Micros) -> Row:
 
 
 def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
-    """Make waiting runs ready, or put them into the queues of their keys. Called when the runs are due, or when a node
-    knows their job. Returns an empty list: there are no events to write."""
+    """Make waiting runs ready, or put them into the queues of their keys. Runs wait until they are due, or until a node
+    knows their job. The returned list of events is always empty."""
     woken = {row[0] for row in (yield sql("wake_runs", [(id,) for id in sorted(ids)], now=now))}
     if len(woken) == len(ids):
         return []
@@ -177,11 +177,12 @@ def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(slots=True)
 class End:
-    """The outcome of a claimed run. If `finished` is false, the run has not ended: it leaves its node, and waits or is
-    ready again.
+    """The new state of a claimed run that leaves its node. If `finished` is true, the run has ended. Otherwise the run
+    waits, or is ready again.
 
-    `following` is the next attempt. `event` is the name of the event; by default it is `run:` and the status. `lines`
-    are the log lines to store. `stirs` means that other runs may become ready because of this end.
+    `following` is the next attempt, if there is one. `event` is the name of the event to write. An empty `event` means
+    `run:` and the status. `lines` are log lines to store. `stirs` is true if other runs may become ready because of
+    this end.
     """
 
     run: Run
@@ -202,8 +203,8 @@ Also: TypeAlias = Callable[[], Operation[list[Row]]]
 
 
 def end(ends: Sequence[End], node: str, now: Micros, kinds: Kinds, also: Also | None = None) -> Operation[list[End]]:
-    """Write the outcomes of runs that `node` has claimed. The fence refuses the end of a run if the node has lost its
-    claim. Returns the refused ends."""
+    """Write the outcomes of runs that `node` has claimed, and return the refused ones. An outcome is refused if the
+    node has lost its claim on the run. If any outcome was accepted, `also` writes more rows in the same transaction."""
     # Three paths write the same rows and events. Two are shortcuts for the common batches, and all ends of a batch must
     # qualify:
     #  - `_succeed`, for successes of schedules' runs. It sends three columns for each run instead of ten, and gets back
@@ -273,9 +274,8 @@ def lock_owners(runs: Sequence[Run], kinds: Kinds) -> Operation[Owners]:
 
 
 def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Let the schedules and the parents of ended runs react to the ends: call `schedule_ended` and `child_ended`. The
-    caller has locked the owners with `lock_owners`. Returns the events to write, and whether other runs may have become
-    ready."""
+    """Notify the schedules and parent runs in `owners` about the runs in `ended`. The caller has locked the owners with
+    `lock_owners`. Returns the events to write, and whether other runs may have become ready."""
     events: list[Row] = []
     stirs = False
     of_schedules = [chain for chain in ended if chain.run.schedule_id is not None]
@@ -292,8 +292,8 @@ def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kin
 
 
 def _is_final_and_plain(e: End) -> bool:
-    """Return whether the end is final and has no key to free, no deadline timer, no log lines and no next attempt. Then
-    only the outcome and the event of this end must be written."""
+    """Return whether `e` ends its run and has only its outcome and event to write. Then no key is freed, no deadline
+    timer is deleted, and no log line is stored."""
     return (
         e.finished
         and e.following is None
@@ -318,7 +318,8 @@ def _is_success_of_schedule(e: End) -> bool:
 
 
 def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Operation[list[End]]:
-    """Do the work of `end` for runs that a schedule started and that succeeded. Returns the refused ends."""
+    """Write outcomes as `end` does, for successful runs that schedules have started. Returns the refused ends, as `end`
+    does."""
     owners = yield from lock_owners([e.run for e in ends], kinds)
     ((count,),) = yield sql("succeed_runs", [(e.run.id, e.run.claim, e.result) for e in ends], node=node, now=now)
     refused: list[End] = []
@@ -339,8 +340,8 @@ def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Opera
 
 
 def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
-    """Do the work of `end` for final outcomes of runs that have neither a schedule nor a parent. Returns the refused
-    ends."""
+    """Write final outcomes as `end` does, for runs without a schedule or parent to notify. Returns the refused ends, as
+    `end` does."""
     rows = [(e.run.id, e.run.claim, e.status.value, e.reason, e.result, e.error) for e in ends]
     accepted = yield alone("finish_runs", rows, node=node, now=now)
     if accepted:
@@ -352,8 +353,8 @@ def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]
 
 
 def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Apply the cancellation that a caller has requested for these runs. An end becomes `cancelled` if another attempt
-    would follow, or if the run would continue later. Other ends are not changed."""
+    """Cancel those runs in `ends` that would continue later or in another attempt. The ends of other runs are not
+    changed. A caller has requested the cancellation of all these runs."""
     stopping = [e for e in ends if e.following is not None or not e.finished]
     for e in stopping:
         e.status, e.finished, e.following, e.event = Status.CANCELLED, True, None, ""
@@ -363,8 +364,8 @@ def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
 
 
 def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Store log lines, free serial keys and limits, insert the next attempts, and delete timers. Keys are freed before
-    the next attempt is inserted, so that the attempt goes to the end of the queue like any other run."""
+    """Write what follows from `ends`: log lines, released keys and limits, next attempts, deleted timers. Keys are
+    released before the next attempts are inserted. So a next attempt joins the end of its queue, like any other run."""
     lines = [line for e in ends for line in e.lines]
     if lines:
         yield sql("insert_logs", lines)
@@ -384,16 +385,16 @@ def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
 
 
 def _frees_serial(end: End) -> bool:
-    """Return whether an end frees the serial key of its run. The job declares how long the key is held: while an
-    attempt is active, or until the whole chain has ended."""
+    """Return whether `end` frees the serial key of its run. If the job holds the key only while an attempt is active,
+    every end frees the key. Otherwise only the end of the last attempt does."""
     if end.run.serial_hold == "active":
         return True
     return end.finished and end.following is None
 
 
 def _find_refused(ends: list[End], node: str) -> Operation[list[End]]:
-    """Return the ends that the fence refused. An end that an earlier try of the same transaction has written does not
-    count as refused."""
+    """Return the ends that were not written because `node` has lost its claim. Ends that an earlier try of this
+    transaction has written are left out."""
     states = {id: state for id, *state in (yield sql("states_of", [(e.run.id,) for e in ends]))}
     return [e for e in ends if states.get(e.run.id) != [e.status.value, node, e.run.claim]]
 
@@ -461,8 +462,8 @@ def stop(
 def stop_chain(
     root: str, status: Status, reason: str | None, now: Micros, force: bool, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """Stop a chain as `stop` does. The caller has locked the chain's owners, and writes the events. Returns (the status
-    afterwards, the events to write, a list with the chain). The list is empty if the chain has not ended."""
+    """Stop the run with the root id `root`, as `stop` does. The caller has locked the run's owners, and must write the
+    returned events. Returns the status afterwards, the events, and the runs that this call has ended."""
     run = yield from _newest_locked(root)
     if run.status.over:
         return run.status, [], []
@@ -487,8 +488,8 @@ def stop_chain(
 def stop_anywhere(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End a locked run that is not a job, whichever node holds it. Later writes of that node are refused. Returns (the
-    status, the events to write, a list with the ended chain), as `RunKind.stop` does."""
+    """End a locked run with `status`, even while a node executes the run. Later writes of that node are refused. The
+    run must not be a job. Returns the status, the events to write, and the ended run."""
     yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
     return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
 

@@ -51,8 +51,8 @@ class Stall:
 
 
 class LoopWatch:
-    """Watches the running event loop from a thread, until `stop` is called. `run_of` returns the run whose body a task
-    executes. `ended` is called on the loop when a stall is over."""
+    """Watches the running event loop from a thread, and warns when code blocks the loop. `run_of` returns the run that
+    a task executes, or None. `ended` is called on the loop after each blockage. `stop` ends the thread."""
 
     def __init__(
         self,

@@ -1,10 +1,12 @@
 """Keep the same time on all nodes of a store.
 
 On PostgreSQL all nodes use the server's clock. The processes that share a SQLite file use the machine's clock, which
-can be set at any moment. So they store an offset: how far the time is ahead of the machine's ticks. (Ticks are a
-monotonic clock, which cannot be set.) When the clock is set by at most `SMALL`, all processes follow at once. When it
-is set by more, they follow after `PATIENCE`. The reason: a wrong step forward would make schedules miss hours, and a
-wrong step back would keep expired leases alive.
+can be set at any moment. So these processes compute the time as ticks plus a stored offset. Ticks are a monotonic
+clock, which cannot be set.
+
+If the machine's clock is set by at most `SMALL`, the offset follows at once. If the clock is set by more, the offset
+follows after `PATIENCE`. The delay is a protection against mistakes. A wrong step forward would make schedules miss
+hours. A wrong step back would keep expired leases alive.
 """
 
 from __future__ import annotations
@@ -28,16 +30,17 @@ _SLOW: Micros = SECOND  # a reading that takes longer is too inaccurate
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """An offset between time and ticks: `ahead` is how far the time is ahead of the ticks. `origin` identifies the
-    moment from which the ticks count, such as one boot of the machine."""
+    """An offset that turns the ticks of a monotonic clock into the time. The time is the ticks plus `ahead`. `origin`
+    identifies the moment from which the ticks count, such as one boot of the machine."""
 
     origin: str
     ahead: Micros
 
 
 def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement:
-    """Decide which offset to use: `before`, which all nodes have used so far, or `here`, the offset of this machine's
-    clock now. `stood` is how long the clock has had the offset `here`."""
+    """Return the offset from ticks to time that all nodes must use: `before` or `here`. `before` is the offset that was
+    used so far. `here` is the offset of this machine's clock now. `stood` is how long the clock has had the offset
+    `here`."""
     if before is None or before.origin != here.origin:
         return here  # the first node, or the first since the machine restarted
     step = abs(here.ahead - before.ahead)
@@ -59,7 +62,8 @@ class Timekeeper:
         self._seen: tuple[Micros, Micros] | None = None  # a step that is not followed yet: its offset, and since when
 
     def beside(self, store: Store, stepped: Callable[[], None]) -> Timekeeper:
-        """Return a timekeeper of the same clock for another event loop. It uses `store`, a connection of that loop."""
+        """Return a second timekeeper for the same clock, for use in another event loop. `store` must belong to that
+        event loop."""
         keeper = Timekeeper(store, self._clock, stepped)
         keeper._server = self._server
         return keeper

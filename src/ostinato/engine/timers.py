@@ -96,9 +96,9 @@ def fire(
 
 
 def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str], Park]) -> Operation[None]:
-    """Stop firing a timer that fails. If the timer's owner can store the reason, as a schedule can, the timer is
-    deleted, and the owner sets it again later. Otherwise the timer stays in the table, marked as parked, with the
-    reason."""
+    """Stop firing a timer that fails. `parks` has functions that store the reason with the owner of a timer. If the
+    owner has stored the reason, the timer is deleted. Otherwise the timer stays in the table, marked as parked, with
+    the reason."""
     act = parks.get((timer.kind, timer.purpose))
     if act is None or not (yield from act(timer, reason, now)):
         yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)

@@ -32,11 +32,11 @@ Loop: TypeAlias = Callable[[], Awaitable[None]]
 
 
 class Table(NamedTuple):
-    """A table that an extension (`Way`) owns.
+    """A table of the engine or of an extension (`Way`).
 
-    `namespace` says what happens when a namespace is deleted. "restrict": it cannot be deleted while the table has rows
-    of it. "cascade": its rows are deleted, too. None: nothing happens, because the rows have no namespace, or belong to
-    rows of another table that have one. `words` is the name of the rows in errors.
+    `namespace` says what happens when a namespace is deleted. If "restrict", the namespace cannot be deleted while it
+    has rows in this table. If "cascade", its rows in this table are deleted, too. If None, the table does not change.
+    `words` is the name of the rows in errors.
     """
 
     name: str
@@ -64,10 +64,10 @@ class Setting:
     """A setting of an extension (`Way`). It is a keyword of `Ostinato(…)`. The extension's `Part` finds the value in
     `Host.settings`.
 
-    If the setting has a `read`, operators can set it, too: by an option of `ostinato serve` and `worker`, an
-    environment variable, or a key of the configuration file. `read` is a function, or its name as `module:name`. It
-    converts the raw value to the value of the setting. Its second argument is the place of the raw value, for error
-    messages. With `many`, the option may be given several times.
+    If `read` is given, operators can set the value, too. They use an option of `ostinato serve` and `worker`, an
+    environment variable or the configuration file. `read(raw, place)` converts the raw value. `place` says where the
+    raw value was given, for error messages. `read` may be named as `module:name`. With `many`, the option may be given
+    several times.
     """
 
     name: str
@@ -131,7 +131,7 @@ class Part:
         store or other settings before the app runs."""
 
     def begin(self, engine: Engine) -> Mapping[str, Body]:
-        """Prepare for the opening of the store. Returns the bodies of this `Way`, by kind of run. A node calls the body
+        """Prepare for the opening of the store, and return a function for each kind of run. A node calls the function
         with each claimed run of that kind."""
         return {}
 
@@ -139,8 +139,8 @@ class Part:
         """Prepare the data of this `Way`. Called on a node before the node fires timers or claims runs."""
 
     def loops(self) -> Mapping[str, Loop]:
-        """Return functions that run in the background while the app is a node, by name. A function that fails is called
-        again."""
+        """Return a dict of background functions by name. The functions run while the app is a node. A function that
+        fails is called again."""
         return {}
 
     async def close(self) -> None:
@@ -156,10 +156,10 @@ class Part:
 class Runtime:
     """The code of an extension (`Way`).
 
-    `part` creates its `Part`. `kinds` are its kinds of runs, by name. `timers` are the functions that fire its timers.
-    `parks` are the functions that store why a timer failed. The keys of both are the (kind, purpose) of the timer.
+    `part` creates the extension's `Part`. `kinds` maps names to kinds of runs. `timers` maps the (kind, purpose) of a
+    timer to the function that fires the timer. `parks` maps the same keys to functions that store why a timer failed.
     `actions` are the actions that the extension adds to schedules. `scan` looks for broken invariants that the scans of
-    its kinds do not cover.
+    `kinds` do not cover.
     """
 
     part: Callable[[Host], Part] = Part
@@ -174,10 +174,10 @@ class Runtime:
 class Way:
     """An extension of the engine, with its own run kinds, timers, actions, tables, routes or commands.
 
-    `runtime` and `migrations` may be given as `module:NAME`. `routers` are HTTP routers by the first segment of their
-    paths, `commands` are commands by name, and `problems` are HTTP statuses by the class of an error. Routers, commands
-    and classes are written as `module:name`; the faces (HTTP, command line and so on) import them when they need them.
-    `events` is a dict from the subject of events to their verbs, such as `{"order": "created deleted"}`.
+    `runtime` and `migrations` may be given as `module:NAME`. `routers` maps the first segment of a path to an HTTP
+    router. `commands` maps a name to a command. `problems` maps an error class to an HTTP status. Routers, commands and
+    classes are written as `module:name`, and are imported when they are needed. `events` maps a subject of events to
+    its verbs, such as `{"order": "created deleted"}`.
     """
 
     name: str

@@ -58,13 +58,13 @@ class Door:
         self._views: dict[tuple[str, str], Ostinato] = {}
 
     async def identify(self, token: str | None, client: str, *, entering: bool = False) -> TokenInfo | None:
-        """Return the stored information about a caller's token, or None if the caller has no token and needs none.
+        """Return the stored information about a token. If `token` is None and no token is needed, return None.
 
         Raises `Refused` if a needed token is missing, or if the token is invalid. Also raises it if `client` has sent
         too many invalid tokens.
 
-        With `entering`, a token that is bound to a namespace is read from the store, not from the cache. Another server
-        may have replaced the namespace by a new one with the same name.
+        With `entering`, the cache is not used for a token that is bound to a namespace. Another server may have deleted
+        that namespace, and created a new one with the same name.
         """
         now = self.app.engine.clock.now()
         self._slow_down(client, now)

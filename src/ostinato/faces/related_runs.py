@@ -21,10 +21,10 @@ def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str,
 
 
 def journeys_of_run(id: str, kind: str, name: str, input: Any) -> dict[str, str]:
-    """Return the runs whose read guards decide whether this run is visible: their names by run id.
+    """Return a dict from run id to name: runs whose read guards may hide this run.
 
-    For a run that is not a job, that is the run itself. For a webhook delivery, it is the run that the delivered event
-    is about. For any other job the dict is empty.
+    If this run is not a job, the dict has this run. If this run is a webhook delivery, the dict has the run that the
+    delivered event is about. Otherwise the dict is empty.
     """
     if kind != "job":
         return {id: name}

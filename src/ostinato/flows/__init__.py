@@ -2,9 +2,9 @@
 
 An agent has users. A user has at most one open session. A session is one run of a durable function (`session.py`). The
 run receives turns from its mailbox and handles them one after the other. Every input, whatever its source, enters
-through `Agents.run_turn` (`api.py`); `accept_turn` (`turns.py`) stores it in one transaction. Flows are called inside
-the session's function, so `ctx.ask` is a receive and `ctx.say` is a few steps. `docs/discussions/flows.md` gives the
-reasons.
+through `Agents.run_turn` (`api.py`); `accept_turn` (`turns.py`) stores it in one transaction. The session's function
+calls the flows. In a flow, `ctx.ask` waits for a message in the mailbox, and `ctx.say` runs recorded steps.
+`docs/discussions/flows.md` gives the reasons.
 
 The modules are imported when they are first used, so that the command line starts fast.
 """

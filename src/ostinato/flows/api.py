@@ -266,10 +266,10 @@ class Agents:
                 raise TimeoutError(f"turn {turn_id} is not over within {timeout}") from None
 
     async def _find_outcome(self, turn_id: str, *, look: bool) -> TurnOutcome | None:
-        """Return the outcome of a turn. Return None if it has none yet, or if the store cannot be reached.
+        """Return the outcome of a turn. Return None if the turn has none yet, or if the store cannot be reached.
 
-        With `look`, also check whether the run of the turn's session is over. Such a run never finishes the turn, so
-        the session is ended here, which gives the turn an outcome.
+        With `look`, also end the turn's session if the run of the session is over. Ending the session gives the turn an
+        outcome.
         """
         host = self._around.host
         try:
@@ -553,15 +553,15 @@ class Agents:
         return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
 
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
-        """Say something as a person: to the user during a takeover, or to the flow during a proxy.
+        """Send a person's text: to the user during a takeover, to the flow during a proxy.
 
-        A proxy puts a person between the user and a flow. The first person who speaks to the flow becomes that person.
-        No one else may speak to the flow until the proxy ends. Repeated calls with the same `id` and text say it only
-        once; then `new` of the returned handle is false.
+        A proxy puts one person between the user and a flow. Only the first person who speaks to the flow may do so
+        until the proxy ends. A repeated call with the same `id` and `text` sends nothing. Then `new` of the returned
+        handle is false.
 
         Raises `Denied` if the actor may not do this, or if another person has the proxy. Raises `NotFound` if the user
-        has no open session. Raises `Conflict` if another text was said with this `id`, if there is neither a takeover
-        nor a proxy, or if another person has taken over.
+        has no open session. Raises `Conflict` if another text was sent with this `id`. Raises `Conflict` if there is
+        neither a takeover nor a proxy, or if another person has taken over.
         """
         check_text(text, "the text", MOST_TEXT)
         check_text(id, "the message's id", MOST_NAME)

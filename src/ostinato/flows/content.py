@@ -31,11 +31,11 @@ def check_content(
     metadata: Mapping[str, Any],
     options: CampaignOptions | None = None,
 ) -> None:
-    """Check the flow and the input, or the prompt, of the turns that a schedule or campaign will start.
+    """Check the content of the turns that a schedule or campaign will start.
 
-    Raises `NotFound` if the agent has no such flow, and `InputError` if the flow does not accept the input. Raises
+    Raises `NotFound` if the agent has no such flow. Raises `InputError` if the flow does not accept the input. Raises
     DefinitionError if there is no flow and the model could not write a message by itself. With the options of a
-    campaign, each variant and the frequency cap are checked.
+    campaign, each variant and the frequency cap are checked, too.
     """
     if options is not None:
         check_cap(options, declared.get("keep"), "options")
@@ -73,8 +73,9 @@ def _check_turn(
 
 
 def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    """Raise DefinitionError if there is no model, or no prompt from which the model could write a message without a
-    flow. An agent with the hook `before_llm` needs neither, because the hook may decide without the model."""
+    """Raise DefinitionError if the agent could not write a message without a flow. Without a flow, the agent needs a
+    model and a prompt. An agent with the hook `before_llm` needs neither, because the hook may decide without the
+    model."""
     prompt = metadata.get("prompt")
     if prompt is not None and not is_text(prompt):
         raise _wrong(("metadata", "prompt"), f"metadata['prompt'] {short_repr(prompt)} is not a text for the model")
@@ -103,8 +104,9 @@ def _wrong(path: tuple[str, ...], words: str) -> DefinitionError:
 def check_resolver(
     agent: str, declared: Mapping[str, Any], code: Agent | None, segment: Segment, place: tuple[str, ...]
 ) -> None:
-    """Raise `NotFound` if the agent has no such resolver, or DefinitionError if the resolver does not accept the
-    segment's `params`. `place` is the path of the segment in the definition."""
+    """Check the segment's resolver, the function of the agent that returns the segment's users. Raises `NotFound` if
+    the agent does not have the resolver. Raises DefinitionError if the resolver does not accept the segment's `params`.
+    `place` is the path of the segment in the definition."""
     if segment.resolver is None:
         return
     names = declared.get("segments") or []

@@ -242,11 +242,11 @@ class FlowContext:
         """Put a person between the user and this flow. The agent's transport sends the user's messages to the person.
 
         `to` is the address of the person, and is required. `await proxy.receive()` returns the next text that the
-        person says, and `await proxy.stop()` ends the proxy. With `shadow`, the user sees nothing of the person. With
-        `mirror`, the person's texts are also sent to the user unchanged.
+        person says, and `await proxy.stop()` ends the proxy. If `mode` is `shadow`, the user sees nothing of the
+        person. If `mode` is `mirror`, the person's texts are also sent to the user unchanged.
 
-        A session can have only one proxy. Starting a second one raises an error. With `replace`, it replaces the first
-        one in the same transaction instead.
+        A session can have only one proxy. If the session already has a proxy, this call raises an error. With
+        `replace`, this call ends the old proxy in the same transaction instead.
         """
         if to is None:
             raise OstinatoError(
@@ -305,8 +305,9 @@ class FlowContext:
         return self._session.ctx.uuid()
 
     def version(self, name: str, version: int) -> int:
-        """Return which version of the change `name` this session uses: `version` if the session reaches this place for
-        the first time, and 1 if it passed this place before the change."""
+        """Return which version of the code change `name` this session uses. The result is `version` if the session
+        reaches this place for the first time. The result is 1 if the session passed this place before the change was
+        made."""
         return self._session.ctx.version(name, version)
 
     def log(self, message: str, level: str = "info") -> None:
@@ -324,8 +325,8 @@ class Proxy:
         self.to = to
 
     async def receive(self) -> str | None:
-        """Return the next text that the person says. Until then, messages of the user are sent to the person. Return
-        None after the timeout, or when the proxy was resolved, stopped or replaced."""
+        """Wait for the next text that the person says, and return it. Meanwhile, messages of the user are sent to the
+        person. Return None after the timeout, or if the proxy is resolved, stopped or replaced."""
         session = self._ctx._session
         while session.proxy_id == self.id:
             turn = await session.wait(

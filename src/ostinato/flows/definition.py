@@ -56,9 +56,10 @@ class Flow:
 class Tool:
     """A function that the model and flows may call.
 
-    If `context` is true, the function has a parameter `ctx`, which says for which user the tool acts; the model cannot
-    set it. A tool runs at least once, or at most once with `at_most_once`. If the arguments are wrong, `refused` is
-    called with the context, the tool's name, the arguments, and the names of the arguments that the tool does not have.
+    If `context` is true, the function has a parameter `ctx`, which says for whom the tool acts. The model cannot set
+    `ctx`. After a crash, the function is called again, unless `at_most_once` is true. If the arguments are wrong,
+    `refused` is called instead. `refused` gets the context, the tool's name, the arguments, and the names of unknown
+    arguments.
     """
 
     name: str
@@ -559,8 +560,8 @@ def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
 
 
 def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[str]:
-    """Return the fields of `input` that `model`, the pydantic model of a function's parameters, does not have. They are
-    dotted names, because nested fields are included."""
+    """Return the names of fields in `input` that `model` does not have. The name of a nested field is dotted, such as
+    `address.city`."""
     from pydantic import ValidationError
 
     try:

@@ -1,12 +1,12 @@
 """Handle turns of campaigns without recorded steps. This is the fast path for a turn that begins a session.
 
-A campaign begins many turns in one transaction, which also claims the runs of their new sessions for this node. Each
-turn passes through the same stages as in `session.py`, but no step is recorded. What must survive a crash is in the
-rows of the turn and of its message. The writes of many turns are committed together (`direct_writes.py`).
+A campaign begins many turns in one transaction. The transaction also claims the runs of their new sessions for this
+node. Each turn passes through the same stages as in `session.py`, but no step is recorded. What must survive a crash is
+in the rows of the turn and of its message. The writes of many turns are committed together (`direct_writes.py`).
 
 Some turns need a recorded step: for a flow, a tool, a wait, or another attempt. This node leaves such a turn to the run
-of its session, which finds the turn in its mailbox. The same happens if this node is lost. A message that may have been
-sent is then not sent again, unless the receiver detects duplicates by keys.
+of its session, which finds the turn in its mailbox. If this node is lost, the runs of the sessions handle its turns,
+too. In both cases, a message that may have been sent is repeated only if the receiver detects duplicates.
 """
 
 from __future__ import annotations
@@ -78,7 +78,8 @@ class DirectTurns:
 
     @contextmanager
     def driving(self, agent: Agent | None, in_flight: int) -> Iterator[None]:
-        """Inside the block, set slots of this node aside for the turns of a campaign that this node drives."""
+        """Set aside up to `in_flight` slots for a campaign's turns while the `with` block runs. This node claims no
+        ordinary runs for these slots."""
         wanted = in_flight if agent is not None and self._serves(agent) else 0
         self._wanted.append(wanted)
         self._set_aside()
@@ -97,9 +98,12 @@ class DirectTurns:
 
     @asynccontextmanager
     async def room(self, agent: Agent | None) -> AsyncIterator[tuple[DirectRoom | None, list[BegunTurn]]]:
-        """Reserve slots of this node for turns of an agent. Yields a `DirectRoom` and a list, to which the caller adds
-        the turns that it has begun. Yields None instead of the `DirectRoom` if this node cannot handle turns now; then
-        the runs of the sessions handle the turns, on any node."""
+        """Reserve slots of this node for an agent's turns while the `async with` block runs.
+
+        Yields a pair: a `DirectRoom`, and an empty list. The caller adds the turns that it begins to the list. After
+        the block, this node handles these turns. If this node cannot handle turns now, the `DirectRoom` is None. The
+        runs of the sessions must then handle the turns.
+        """
         claimer = self.host.engine().claimer
         begun: list[BegunTurn] = []
         if agent is None or not claimer.share.slots or not self._serves(agent):
@@ -118,15 +122,17 @@ class DirectTurns:
             claimer.give_back(claim, [turn.run for turn in begun], self._handle)
 
     async def _wait_for_slots(self) -> None:
-        """Wait a moment until the slots that were set aside are free, because other runs may still occupy them."""
+        """Wait until a slot for direct turns is free, but at most a second. Return at once if direct turns are in
+        progress."""
         for _ in range(_LOOKS):
             if self._begun or self.host.engine().claimer.share_is_free:
                 return
             await asyncio.sleep(_LONG / _LOOKS)
 
     def _are_slow(self) -> bool:
-        """Return whether the slots stay occupied for long: by slow models, by slow transports, or by other runs. Return
-        False if most turns wait for the store, because more turns in progress would then not help."""
+        """Return whether the slots for direct turns have been occupied for more than `_LONG` seconds. The runs of
+        sessions then handle further turns. Return False if most turns wait for the store; more turns in progress would
+        not help then."""
         if 2 * self.calling < len(self._begun):
             return False
         now = asyncio.get_running_loop().time()
@@ -173,8 +179,8 @@ class DirectTurns:
         return [answers[id(item)] for item in items]
 
     async def _look_for_takeovers(self, intents: Sequence[Intent], answers: Mapping[int, Any]) -> None:
-        """Check once more, right before messages are sent, whether a person has taken over the conversation. The result
-        is stored in the intents' answers as `taken`."""
+        """Check once more, right before messages are sent, whether people have taken over the conversations. For each
+        of these messages, the result is stored as `taken` in its entry of `answers`."""
         sending = [
             intent for intent in intents if isinstance(answers[id(intent)], dict) and "key" in answers[id(intent)]
         ]
@@ -220,8 +226,8 @@ class DirectContext:
         raise NotDirect
 
     async def sleep(self, _: Any) -> NoReturn:
-        """Raise `NotDirect` with the note `unsent`. A turn sleeps only after an attempt in which the transport sent
-        nothing. So the session's run may send the message later."""
+        """Raise `NotDirect`, so that the session's run sends the message later. A turn sleeps only if the transport has
+        sent nothing. The note `unsent` tells this to the run."""
         raise NotDirect(unsent=True)
 
     def continue_as(self, _: Any) -> NoReturn:
@@ -283,8 +289,8 @@ class DirectTurn(SessionActor):
         return intent
 
     async def _settle(self, sent: Sent, candidate: Candidate) -> dict[str, Any]:
-        """Keep the result of sending a message until the next write. If the agent has the hook `on_response`, write it
-        at once, because the hook is called after the write."""
+        """Keep the result of sending a message until the next write. If the agent has the hook `on_response`, write the
+        result at once, before the hook is called."""
         turn = self._current()
         self._unsettled.append(Settle(sent, candidate, dict(turn.policy)))
         return await self._write_unsettled() if "on_response" in turn.hooks else {}

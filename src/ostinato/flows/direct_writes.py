@@ -1,10 +1,10 @@
-"""Write the results of turns that are handled without recorded steps: intents, outcomes and waits of many sessions in
-one transaction.
+"""Write the results of turns that are handled without recorded steps, many turns in one transaction.
 
-This module mirrors `turns.begin_turn`, `responses.commit_intent`, `responses.settle_response`, `turns.complete_turn`
-and the parking of the session's run. It must write the same rows and events, in batches. This node has claimed the run
-of each session, and every transaction checks the claim. So a session has one turn at a time, and a node that was lost
-writes nothing. tests/scenario/flows/test_direct_turns.py compares the rows and events of both paths.
+Turns with recorded steps are written by `turns.py` and `responses.py`, one turn at a time. This module must write the
+same rows and events as these two modules; tests/scenario/flows/test_direct_turns.py compares them.
+
+Every transaction checks that this node still holds the runs of the sessions. So a session has one turn at a time, and a
+node that was lost writes nothing.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class BegunTurn:
 
 @dataclass(slots=True)
 class DirectRoom:
-    """Permission for this node to begin up to `room` turns in new sessions. The node claims the runs of these sessions
-    under `token`. `begun` are the turns that the transaction has begun."""
+    """Lets this node begin up to `room` turns directly, each in a new session. The node claims the runs of these
+    sessions with the claim token `token`. `begun` lists the turns that `begin` has begun."""
 
     node: str
     token: int
@@ -72,14 +72,14 @@ class DirectRoom:
     begun: list[BegunTurn] = field(default_factory=list)
 
     def is_known(self) -> Operation[bool]:
-        """Return whether this node still has its row. The row is gone if another node has declared this node dead. If
-        the row is there, no other node can do so before the commit."""
+        """Return whether this node still has its row in the table of nodes. If so, no other node can declare this node
+        dead before the commit."""
         return bool((yield statement("hold_node", node=self.node)))
 
     def begin(self, place: Place, turns: Sequence[BegunTurn]) -> Operation[list[Row]]:
-        """Insert new sessions and their claimed runs. Also put each turn into its run's mailbox; if this node is lost,
-        the run continues from there. Return the rows of events to insert. The turn records are changed here, and the
-        caller inserts them afterwards."""
+        """Insert new sessions and their claimed runs, and return the event rows to insert. Each turn is also put into
+        the mailbox of its run. If this node is lost, the run handles the turn. Each turn record gets the status
+        `running`, but the caller must insert the turn records."""
         new, events, mails = [], [], []
         tags = yield from read_tags([begun.user.id for begun in turns])
         for begun in turns:
@@ -143,8 +143,8 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The outcome of a turn, and the results of sending messages that are not written yet. Afterwards the session's run
-    waits for the next turn. With `ending`, the run ends the session instead."""
+    """The end of a turn, to be written. `settles`, the results of sending messages, are written together with the
+    outcome. Afterwards the session's run waits for the next turn, or ends the session if `ending` is set."""
 
     begun: BegunTurn
     settles: Sequence[Settle]
@@ -165,8 +165,8 @@ class Settles:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A turn that this node leaves to the run of its session. `settles` are the results of sending messages, which are
-    written first. `notes` are facts that the run needs to continue."""
+    """A turn that this node stops handling and leaves to the session's run. `settles`, the results of sending messages,
+    are written before the run is released. `notes` are facts that the run needs to continue."""
 
     begun: BegunTurn
     settles: Sequence[Settle]
@@ -231,8 +231,9 @@ def _write_intents(
     answers: dict[str, Any],
     events: list[Row],
 ) -> Operation[None]:
-    """Write the messages that are about to be sent, except those that must not be sent. A message that an earlier try
-    has committed stays unchanged. This adds to `answers` and `events`."""
+    """Store messages before they are sent, and add an answer for each message to `answers`. If a message must not be
+    sent, it is not stored, and its answer is the reason. If a message is already stored, it stays unchanged. The events
+    are added to `events`."""
     if not intents:
         return
     ids = {intent.begun.turn.key.removeprefix(KEY) for intent in intents}

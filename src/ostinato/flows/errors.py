@@ -29,10 +29,11 @@ class AudienceTooLarge(AgentError):
 
 
 class VariantInputError(AgentError, InputError):
-    """A flow does not accept the input of a campaign's variant. The variant's input overrides parts of the campaign's.
+    """A flow does not accept the arguments of a campaign's variant.
 
-    `places` has one path for each fault: the place of the wrong value in the arguments of the campaign. A path begins
-    with `input` if the value comes from the campaign's input, and with `options` if it comes from the variant's input.
+    The arguments are the campaign's input, overridden by the variant's input. `places` has one path for each fault. A
+    path begins with `input` if the wrong value comes from the campaign's input. Otherwise the path begins with
+    `options` and leads to the variant's input.
     """
 
     def __init__(

@@ -22,8 +22,8 @@ FINDINGS = 200  # most rows that one query returns
 
 
 def lost_turns() -> Operation[Rows]:
-    """Find unfinished turns of sessions whose run is over or was deleted. Return rows of a session id and the id of the
-    newest such turn."""
+    """Find sessions that have unfinished turns although their run is over or was deleted. Return one row for each
+    session: its id, and the id of its newest unfinished turn."""
     return (yield statement("lost_turns", limit=FINDINGS))
 
 
@@ -33,7 +33,8 @@ def newly_lost_sessions(since: Micros) -> Operation[Rows]:
 
 
 def end_lost_sessions(rows: Rows, now: Micros, new_id: Callable[[Micros], str]) -> Operation[None]:
-    """End those of these sessions whose run is over. `rows` are those of `newly_lost_sessions`."""
+    """End each session in `rows` whose run is over. A row is a session id, a user id and a run id. This locks the
+    users."""
     for id, user_id, _ in sorted(rows, key=lambda row: str(row[1])):  # users are locked in one order
         yield from end_if_lost(id, user_id, now, new_id)
 

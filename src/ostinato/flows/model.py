@@ -83,12 +83,14 @@ class Delivery(StrEnum):
 class TurnInput:
     """One input for an agent, from any source.
 
-    `key` identifies the input: inputs of one user with the same key are handled once. `user` is the external id. `flow`
-    is the flow to begin with; without it, hooks and the router choose. `bootstrap` allows a scheduled turn to open a
-    session. `session_id` is the session that a scheduled turn is for; if it is not the user's open session, the user
-    counts as having no active session. `on_active_flow` says what a scheduled turn does while a flow waits for the
-    user. `defer_max` is how long a turn may be deferred (default: a day). Flows and hooks get `metadata` unchanged.
-    `reply_to` is the id of a run of a durable function, which receives the outcome as the message `outcome`.
+    `user` is the user's external id. Inputs of one user with the same `key` are handled once. `flow` is the flow to
+    begin; without it, hooks and the router choose. Flows and hooks get `metadata` unchanged. `reply_to` is the id of a
+    durable function's run. That run receives the outcome as the message `outcome`.
+
+    The following fields are for scheduled turns. `bootstrap` allows the turn to open a session. Without `bootstrap`,
+    the turn is skipped if the user has no active session. If `session_id` is set, only the session with this id counts.
+    `on_active_flow` says what the turn does while a flow waits for the user. `defer_max` is how long the turn may be
+    deferred (default: a day).
     """
 
     user: str
@@ -113,8 +115,8 @@ class TurnInput:
 
 @dataclass(frozen=True, slots=True)
 class TurnOutcome:
-    """How a turn ended. `delivered` is the number of messages that were sent. `turn_id` is empty if no turn was stored
-    because the user is unknown."""
+    """How a turn ended. `delivered` is the number of messages that were sent. If the user is unknown, no turn is
+    stored, and `turn_id` is empty."""
 
     outcome: Outcome
     reason: str | None = None

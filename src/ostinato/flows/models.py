@@ -65,8 +65,9 @@ class ModelReply:
 
 
 def checked_reply(reply: object) -> ModelReply:
-    """Return the reply if it is a valid `ModelReply`. Raises `ModelRefused` if it is invalid and another attempt would
-    not help, or `ModelFailed` if its text has a character that cannot be stored."""
+    """Return `reply` if it is a valid `ModelReply`. If the text has a character that cannot be stored, raise
+    `ModelFailed`: another attempt may succeed. For any other fault, raise `ModelRefused`: another attempt would not
+    help."""
     if not isinstance(reply, ModelReply):
         raise ModelRefused(f"the model returned {short_repr(reply)}, which is not a ModelReply")
     if not isinstance(reply.text, str):

@@ -62,7 +62,7 @@ class AgentsPart(Part):
 
     @property
     def _newest(self) -> AgentsPart:
-        """The part that works on the present store of the app. A function may outlive the part that declared it."""
+        """This part, or the newest part that has replaced it. Only the newest part works on the app's present store."""
         return self if self._successor is None else self._successor._newest
 
     def _declare(self, agent: Agent) -> None:

@@ -65,9 +65,9 @@ def escalate(
     to: str | None = None,
     replace: bool = False,
 ) -> Operation[None]:
-    """Ask a person to decide, to take over the conversation, or to be a proxy, depending on `mode`. Repeated calls with
-    the same id ask only once. A session can have only one proxy. If it already has another one, raise `Conflict`; with
-    `replace`, end that proxy in the same transaction instead."""
+    """Ask a person to decide, to take over the conversation, or to be a proxy. `mode` says which. Repeated calls with
+    the same `id` ask only once. A session has at most one proxy: a second proxy raises `Conflict`. With `replace`, the
+    first proxy is ended instead, in the same transaction."""
     user, session, turn = yield from load_turn(turn_id)
     if mode == PROXY:
         yield from _end_other_proxy(place, session, id, replace)
@@ -153,8 +153,9 @@ def _locked(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRe
 
 
 def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) -> Operation[None]:
-    """Set the session's `hitl` state after its current escalation is closed, and end a live takeover. If another
-    escalation is pending, it becomes the current one. Do nothing if `escalation` is not the current one."""
+    """Set the session's `hitl` to `state`, because `escalation` was closed. If the session has ended or has another
+    current escalation, do nothing. If `escalation` was a live takeover, end the takeover. If other escalations are
+    pending, the newest becomes the current one, and `hitl` is set for it instead."""
     if session.escalation_id != escalation.id or session.ended is not None:
         return
     session.hitl = state
@@ -232,11 +233,11 @@ def hand_back(place: Place, external_id: str, actor: str, message: str | None) -
 
 
 def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operation[Accepted]:
-    """Send a person's text to the session: to the user during a takeover, or to the flow during a proxy.
+    """Send a person's text: during a takeover to the user, during a proxy to the flow.
 
-    If the same text was sent with this id before, return the earlier turn, with `new` false. Raises `Conflict` if
-    another text was sent with this id, if there is neither a takeover nor a proxy, or if another person has taken over.
-    Raises `Denied` if the proxy belongs to another person.
+    If the same text was sent with this `id` before, return the earlier turn, with `new` false. If another text was sent
+    with this `id`, raise `Conflict`. If there is neither a takeover nor a proxy, raise `Conflict`. If another person
+    has taken over, raise `Conflict`. If another person is the proxy, raise `Denied`.
     """
     user, session = yield from _open(place, external_id)
     key = f"person/{id}"
@@ -257,8 +258,8 @@ def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operati
 
 
 def _become_proxy(place: Place, session: SessionRecord, external_id: str) -> Operation[None]:
-    """Store the actor as the person of the session's proxy, unless a person is already stored. Raises `Denied` if
-    another person is stored. So only the first person who speaks can speak to the flow until the proxy ends."""
+    """Store `place.actor` as the person of the session's proxy, if no person is stored yet. Raises `Denied` if a
+    different person is stored. So only the first person who speaks can speak to the flow until the proxy ends."""
     escalation = read_escalation((yield statement("escalation_by_id", id=session.escalation_id))[0])
     data = orjson.loads(escalation.data or "{}")
     person = data.setdefault("person", place.actor)

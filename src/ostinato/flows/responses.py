@@ -1,5 +1,5 @@
-"""Write the responses of an agent: the intent before a message is sent, and the result of sending it. Each function is
-one transaction or a part of one."""
+"""Store an agent's messages before they are sent (the intent), and the results of sending them. Each function is one
+transaction or a part of one."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ FORWARD = "forward"  # the role of a user's message that is forwarded to a perso
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A message that is about to be sent. `role` is `assistant`, `human` if a person speaks instead of the agent, or
-    `FORWARD` if a user's message is forwarded to a person. `forced` means that the message is sent even while a person
-    has taken over. `to` is an address other than the user's."""
+    """A message that is about to be sent. `role` says who speaks: `assistant` is the agent, and `human` is a person in
+    the agent's place. The role `FORWARD` is for a user's message that is forwarded to a person. A `forced` message is
+    sent even while a person has taken over. `to` is set if the address is not the user's."""
 
     reply: str
     producer: str
@@ -59,9 +59,12 @@ def commit_intent(
 ) -> Operation[dict[str, Any]]:
     """Commit a message before it is sent.
 
-    Return a dict with `key`, `address` and `user`; if the message was committed before, it also has `stored`, the
-    committed message. If the message must not be sent, return a dict with only `suppressed`, the reason: a person has
-    taken over, the campaign was stopped, or the user has opted out and did not ask for the message (`unasked`).
+    Return a dict with `key`, `address` and `user`. If the message was committed before, the dict also has `stored`, the
+    committed message.
+
+    If the message must not be sent, return a dict with only `suppressed`, the reason. A message is suppressed if a
+    person has taken over, or if its campaign was stopped. With `unasked`, it is also suppressed if the user has opted
+    out. `unasked` means that the user did not ask for the message.
     """
     user, session, turn = yield from load_turn(turn_id)
     key = f"{turn.id}_{number}"
@@ -115,7 +118,7 @@ def prepared_event(
 
 
 def _stored(outgoing: OutgoingRecord) -> dict[str, Any]:
-    """Return a committed message as a dict, for a turn that is handled again."""
+    """Return a committed message as a dict, with its content and its delivery status."""
     return {
         "reply": outgoing.text,
         "structured": None if outgoing.data is None else orjson.loads(outgoing.data),
@@ -173,9 +176,9 @@ def settled(
     producer: str,
     policy: Mapping[str, Any],
 ) -> tuple[MessageRecord | None, list[Row]]:
-    """Return what to write after a message was sent: the message for the conversation, and the rows of events. The
-    message is None if it was not delivered, or if it was only forwarded to a person. Otherwise this also increases the
-    session's number of messages."""
+    """Return what to write after sending: the message for the conversation, and the event rows. The message is None if
+    sending failed, or if the message was only forwarded to a person. If the message is not None, this also increases
+    `session.messages`."""
     more = {"key": sent.key, "producer": producer, **_policies(policy)}
     if sent.error == TAKEN:
         events = [turn_event(place, turn, "response:canceled", session, **more, stage="dispatch", reason=TAKEN)]

@@ -12,10 +12,10 @@ _ROWS = 2000  # recipients, or turns without a session, in one transaction
 
 
 def delete_old(agent: str, before: Micros) -> Operation[bool]:
-    """Delete one batch of an agent's old rows. Return whether more may be left to delete.
+    """Delete one batch of an agent's old rows, and return whether more may be left.
 
-    Rows are old if they were over before the time `before`. Sessions are deleted with their turns and messages.
-    Campaigns are deleted with their recipients. Turns that have no session are deleted, too.
+    Sessions and campaigns are old if they ended before the time `before`. Sessions are deleted with their turns and
+    messages. Campaigns are deleted with their recipients. Old turns without a session are deleted, too.
     """
     sessions = yield statement("old_sessions", agent=agent, before=before, limit=_SESSIONS)
     if sessions:

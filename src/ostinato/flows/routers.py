@@ -87,14 +87,15 @@ class Detector:
 
 @dataclass(frozen=True)
 class SchemaFlow:
-    """Reads the flow from a field of the model's structured answer. If the field names a flow, that flow begins and the
-    reply is not sent. If the field is missing or `classic`, the reply is sent."""
+    """A router that reads the chosen flow from a field of the model's JSON answer. If the field names a flow, that flow
+    begins, and the answer is not sent. If the field is missing or `classic`, the answer is sent. Otherwise `fallback`
+    is chosen."""
 
     field: str
     fallback: str
 
     def instruction(self, flows: Mapping[str, Startable]) -> str:
-        """Return the instruction that explains the field to the model."""
+        """Return the instruction that tells the model how its answer can choose one of `flows`."""
         return (
             f"Answer with one JSON object: `reply` is what to say. If one of these flows handles the message, "
             f"set `{self.field}` to its name instead.\n{describe(flows)}"

@@ -1,5 +1,5 @@
-"""The durable function `agent-turn`, which gives a turn to its session and returns the outcome. With it, callers start
-a turn as a run."""
+"""The durable function `agent-turn`: it gives an input to an agent and returns the outcome. A caller who starts this
+function gets the outcome as the result of the run."""
 
 from __future__ import annotations
 
@@ -156,8 +156,8 @@ async def wait_for_outcome(
 
 
 def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:
-    """Return the outcome of a turn, or None if the turn is not over. If the run of its session is over, nothing would
-    finish the turn, so this ends the session. Raises `NotFound` if there is no such turn."""
+    """Return the outcome of a turn, or None if the turn is still in progress. If the turn is unfinished but its
+    session's run is over, end the session and return the failure. Raises `NotFound` if there is no such turn."""
     rows = yield statement("turn_by_id", id=turn_id)
     if not rows:
         raise NotFound(f"there is no turn {turn_id!r}")

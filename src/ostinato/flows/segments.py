@@ -102,8 +102,8 @@ class Segment:
         return hashlib.sha256(orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
     def since(self, scheduled_for: Micros) -> Micros:
-        """Return the time since which a user must have sent a message to belong to an `active_since` segment.
-        `scheduled_for` is the due time of the campaign."""
+        """Return the time at which the period of an `active_since` segment begins. Users belong to the segment if they
+        have sent a message since then. `scheduled_for` is the due time of the campaign."""
         return scheduled_for - (self.active_since_days or 0) * DAY
 
 

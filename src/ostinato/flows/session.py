@@ -1,12 +1,12 @@
-"""The run of a session: a durable function that handles the turns of one conversation, one after the other.
+"""The run of a session: a durable function that handles one conversation, turn by turn.
 
-A turn passes through these stages. Commands and the hook `before_llm` come first. Then the active flow, a flow that the
-router chooses, or the model produces a response (the candidate). After the hook `before_response`, the response is
-committed (the intent), sent (the dispatch) and stored. The hook `on_response` comes last.
+A turn passes through these stages. Commands and the hook `before_llm` come first. Then a flow or the model produces a
+response (the candidate). The flow is the active one, or one that the router chooses. After the hook `before_response`,
+the response is committed (the intent), sent (the dispatch) and stored. The hook `on_response` comes last.
 
-A flow is called inside this function. So the flow's operations are steps and receives of the session's run, and the
-flow survives a restart together with the run. Between two turns without a flow the history is dropped, so an idle
-session has one recorded operation.
+A flow is called inside this function, so its operations are steps and receives of the session's run. The flow survives
+a restart together with the run. While no flow is active, the history is dropped after each turn. So an idle session has
+one recorded operation.
 """
 
 from __future__ import annotations
@@ -185,9 +185,9 @@ class SessionActor:
         return await self.ctx.step(_step(run, name))
 
     def bounded(self, policy: StepFunction[..., Any]) -> StepFunction[..., Any]:
-        """Return a step that calls the function of `policy`. After `CRASHES` nodes in a row have crashed during the
-        step, it fails without a further call. So a function that crashes its node fails one turn, and not the
-        session."""
+        """Return `policy` as a step that fails after `CRASHES` crashed nodes in a row. The step then fails without
+        calling the function again. So a function that crashes its node makes only one turn fail, and the session
+        continues."""
 
         def check() -> None:
             if self.ctx.crashes >= CRASHES:
@@ -385,9 +385,9 @@ class SessionActor:
         return decision
 
     async def _consent(self) -> bool:
-        """Confirm a message with which the user opts out or in. Return whether the message is such a message. The
-        confirmation is sent even while a person has taken over. It is left out if the message changed nothing. The
-        consent itself was changed when the message was accepted."""
+        """Return whether the user's message opts out or in, and confirm the change if so. No confirmation is sent if
+        the message changed nothing. The confirmation is sent even while a person has taken over. The consent itself was
+        changed when the message was accepted."""
         turn = self._current()
         change = turn.metadata.get(CHANGE)
         if turn.source != "inbound" or not isinstance(change, Mapping):
@@ -539,8 +539,8 @@ class SessionActor:
         return None
 
     async def _choose_by_schema(self, text: str) -> str | None:
-        """Return the flow that a field of the model's answer names, or None to send the reply. A flow can be chosen
-        only once in a turn, only for a message, and only while no flow is active."""
+        """Return the flow that the model's answer chooses, or None. After None, the caller sends the answer to the
+        user. A flow can be chosen once in a turn, for a user's message, while no flow is active."""
         turn, route = self._current(), self.agent.route
         if not isinstance(route, SchemaFlow) or turn.source != "inbound" or turn.routed or self.flow is not None:
             return None
@@ -665,8 +665,9 @@ class SessionActor:
         return answer["value"]
 
     def tool_context(self, key: str, ended: list[str]) -> ToolContext:
-        """Return the `ctx` of a tool. It says for which user the tool acts. If the tool ends the session, the reason is
-        added to `ended`. The caller records `ended` with the result, so that a replay has it, too."""
+        """Return the `ctx` of a tool, which says for which user the tool acts. If the tool ends the session, `ctx`
+        appends the reason to `ended`. The caller must record `ended` with the tool's result, because a replay does not
+        call the tool."""
         turn = self._current()
         return ToolContext(
             self.agent.name, self.ctx.namespace, user_info(turn.user), self.turn_info(), key, ended.append
@@ -743,9 +744,9 @@ class SessionActor:
         return intent
 
     def _sent_before(self, stored: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the result of a message that `direct_turns.py` has committed and perhaps sent. Return None if the
-        message must be sent now. If it may have been sent and the transport is not idempotent, the status of the result
-        is `unknown`."""
+        """Return the result of sending `stored`, a message that `direct_turns.py` has committed. If the result is
+        known, return it. If the message was not sent, or the transport is idempotent, return None: the caller sends the
+        message. Otherwise the message may have been sent, and the result has the status `unknown`."""
         if stored["status"] != Delivery.PENDING:
             return {"status": stored["status"], "id": stored["provider_id"], "error": stored["error"]}
         if self.agent.settings.transport.idempotent or self.notes.get("unsent"):
@@ -930,11 +931,13 @@ class SessionActor:
     async def wait(
         self, what: str, due: datetime | None, accepts: Callable[[LiveTurn], bool], aside: str = "noop"
     ) -> LiveTurn | None:
-        """Finish the current turn, and wait for a turn that the flow accepts. Return that turn. If no such turn comes
-        before `due`, begin another turn in which the flow continues, and return None.
+        """Finish the current turn, wait for a turn that the flow accepts, and return that turn.
 
-        Meanwhile, other turns are handled. `aside` applies to messages of the user that the flow does not accept. With
-        `classic` the model answers them. With `noop` nothing happens. With `queue` they wait until the flow has ended.
+        If no such turn comes before `due`, return None. In that case a new turn has begun, in which the flow continues.
+
+        Turns that the flow does not accept are handled meanwhile. For messages of the user, `aside` says how. With
+        `classic`, the model answers them. With `noop`, they are skipped. With `queue`, they wait until the flow has
+        ended.
         """
         await self.finish(reason="flow_waiting", waits=what)
         ctx = self.ctx
@@ -1055,7 +1058,7 @@ def _stop_session(place: Place, session_id: str) -> Operation[None]:
 
 
 def _asks(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the model's reply that asks for tools, as a message for the next request to the model."""
+    """Convert a model's reply that has tool calls into a message for the next request."""
     calls = [
         {
             "id": call["id"],

@@ -92,10 +92,11 @@ class Accepted:
 
 
 def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = None) -> Operation[Accepted]:
-    """Store an input and send it to the session of its user. If the user has no session, one is opened.
+    """Store an input as a turn, and send the turn to the user's session.
 
-    Inputs of one user with the same key are accepted once. A scheduled turn opens a session only with `bootstrap`, and
-    never creates a user. Raises `MailboxFull` if the session cannot accept a message now; the transport may try again.
+    If the user already has a turn with the same key, return that turn. A message creates the user and the session if
+    they do not exist. A scheduled turn never creates a user, and opens a session only with `turn_input.bootstrap`.
+    Raises `MailboxFull` if the session cannot accept a message now; the transport may try again.
     """
     user = yield from _user(place, turn_input, profile or Profile())
     if user is None:
@@ -130,8 +131,8 @@ def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | N
 
 
 def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[UserRecord | None]:
-    """Lock and return the user of an input. If there is no such user, create one for a message, and return None for any
-    other input."""
+    """Lock and return the user that `turn_input` names. If the user is unknown and the input is a message, create the
+    user. If the user is unknown and the input is no message, return None."""
     names = {"namespace": place.namespace, "agent": place.agent, "user": turn_input.user}
     rows = yield statement("lock_agent_user", **names)
     if not rows and turn_input.source == "inbound":
@@ -203,8 +204,8 @@ def new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecor
 
 
 def open_session(place: Place, user: UserRecord) -> Operation[SessionRecord | None]:
-    """Return the user's session that has not ended, or None. A session whose run is over is ended. The caller has
-    locked the user."""
+    """Return the user's open session, or None. If the session's run is over, end the session and return None. The
+    caller must have locked the user."""
     rows = yield statement("open_session", user=user.id)
     if not rows:
         return None
@@ -218,9 +219,9 @@ def open_session(place: Place, user: UserRecord) -> Operation[SessionRecord | No
 def _hand_over(
     place: Place, user: UserRecord, session: SessionRecord | None, turn: TurnRecord
 ) -> Operation[SessionRecord]:
-    """Send a turn to the run of `session`, and return the session. If `session` is None or its run is over, a new
-    session gets the turn. If the run's mailbox is full, a message of the user or of a person raises `MailboxFull`, and
-    any other turn fails."""
+    """Send a turn to the run of `session`, and return the session that got the turn. If the run's mailbox is full, a
+    message raises `MailboxFull`, and a scheduled or resumed turn fails. If `session` is None or its run is over, a new
+    session gets the turn."""
     events: list[Row] = []
     if session is not None:
         (refused,) = yield from send([Sending(mail_to(place, session.run_id, turn.id), place.namespace)], place.now)
@@ -275,8 +276,8 @@ _PATIENT = write_options(Options(crashes=10))
 def new_session(
     place: Place, user: UserRecord, priority: int = 0, active: Micros | None = None
 ) -> tuple[SessionRecord, Run]:
-    """Return the record of a new session, and its run. If the run does not handle the first turn, `active` is the time
-    of that turn. The session's idle time then counts from `active`."""
+    """Return the records of a new session and of its run. If this node handles the first turn itself, without the run,
+    `active` is the time of that turn. The run then counts the idle time from `active`."""
     session_id, run_id = place.new_id(place.now), place.new_id(place.now)
     session = SessionRecord(
         session_id, place.namespace, place.agent, user.id, run_id, started=place.now, active=place.now
@@ -324,7 +325,8 @@ def why_lost(session: SessionRecord) -> Operation[str | None]:
 
 
 def _reason_of_loss(status: str | None) -> str | None:
-    """Return `why_lost` for the status of a run, which is None if there is no such run."""
+    """Return the reason to end a session, or None if its run is not over. `status` is the status of the run, or None if
+    there is no run. The reason is `canceled` if the run was cancelled, and otherwise `lost`."""
     if status == Status.CANCELLED:
         return "canceled"
     return "lost" if status is None or Status(status).over else None
@@ -375,11 +377,11 @@ def load_turn(turn_id: str) -> Operation[tuple[UserRecord, SessionRecord, TurnRe
 
 
 def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOutcome | None]]:
-    """Begin a turn. Return a pair: the turn, and its outcome. The outcome is None if the turn still has to be handled.
+    """Begin a turn. Return the turn and its outcome, which is None if the turn must still be handled.
 
-    A scheduled turn is canceled while a person is asked for something in the session. It is skipped if the user has
-    opted out, or if its schedule was canceled or paused while the turn waited. During a takeover, a message of the user
-    is forwarded to the person.
+    A scheduled turn is skipped if the user has opted out. It is also skipped if its schedule was canceled or paused
+    meanwhile. It is canceled while a person must decide, has taken over, or is a proxy. During a takeover, a message of
+    the user is forwarded to the person.
     """
     user, session, turn = yield from load_turn(turn_id)
     if turn.outcome is not None:
@@ -458,8 +460,9 @@ def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operatio
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a turn has used and produced: the producer of its response, the decisions of hooks and router (`policy`),
-    the number of delivered messages, the calls, tokens and cost of the model, and the flow."""
+    """What a turn has used and produced. `producer` is the producer of its response. `policy` has the decisions of
+    hooks and router. `delivered` is the number of delivered messages. `tokens_in`, `tokens_out` and `cost` are sums
+    over all calls of the model."""
 
     producer: str | None = None
     policy: Mapping[str, Any] | None = None
@@ -557,8 +560,9 @@ def outcome_of(turn: TurnRecord) -> TurnOutcome:
 
 
 def let_session_go(place: Place, session_id: str, status: SessionStatus, reason: str) -> Operation[bool]:
-    """Set the status of a session to `idle` or `ended`. Return True if the session now has that status or has ended. If
-    a turn has come meanwhile, or a person is asked for something in the session, change nothing and return False."""
+    """Set a session's status to `idle` or `ended`, and return whether that was possible. If the session already has
+    this status or has ended, return True. If a turn is unfinished, change nothing and return False. The same applies
+    while a person must decide, has taken over, or is a proxy."""
     session = read_session((yield statement("session_by_id", id=session_id))[0])
     yield statement("lock_agent_user_id", id=session.user_id)
     session = read_session((yield statement("session_by_id", id=session_id))[0])

@@ -39,7 +39,8 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One input and its outcome. `cost` is in millionths of the currency of the model's prices."""
+    """One input and its outcome. `cost` is in millionths of a currency unit. The currency is that of the model's
+    prices."""
 
     id: str
     agent: str

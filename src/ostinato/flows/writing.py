@@ -23,8 +23,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 
 
 async def write_patiently(host: Host, make: Callable[[Micros], Operation[T]], *, nudge: bool = True) -> T:
-    """Execute one operation, and return its result. `make` is called with the present time. While the store is
-    unavailable, the operation is tried again. With `nudge`, the node looks for ready runs after the operation."""
+    """Execute the operation that `make` returns, and return the operation's result. While the store is unavailable, try
+    again. Each try calls `make` with the present time. With `nudge`, the node looks for ready runs afterwards."""
     pause = _FIRST_PAUSE
     while True:
         now = host.engine().clock.now()

@@ -1,9 +1,9 @@
-"""Execute claimed runs of functions: run their code, execute steps, and write outcomes. A write has an effect only
-while this node holds the claim.
+"""Execute claimed runs of functions: run their code, execute their steps, and write outcomes.
 
-The code of a function gets the outcome of a step before that outcome is written. Code between steps has no effects, so
-it may run ahead. The outcome is written before the next step begins, because that step could depend on it. The writes
-of many runs are committed together.
+A write has an effect only while this node holds the claim. The writes of many runs are committed together.
+
+The code of a function gets a step's outcome at once, and continues until it needs another step. Code between steps has
+no effects, so the outcome need not be written first. It is written before the next step begins.
 """
 
 from __future__ import annotations
@@ -216,18 +216,19 @@ class FunctionBody:
     # News for runs that are at work
 
     def poke(self, run_id: str) -> None:
-        """Make a run check for messages, ended children and its cancellation, if this node works on it."""
+        """Tell a run to look for messages, ended children and a cancellation. Do nothing if this node does not work on
+        the run."""
         live = self._live.get(run_id)
         if live is not None:
             live.look_again()
 
     def watch(self) -> None:
-        """Let `look_for_news` begin to check, because a run has begun to execute a step."""
+        """Wake `look_for_news`. Call this when a run has begun to execute a step."""
         self._executing.set()
 
     async def look_for_news(self) -> None:
-        """While runs execute steps, check for their messages, ended children and cancellations, so that these are
-        delivered before the step ends."""
+        """Look for new messages, ended children and cancellations of runs that are executing steps. So a run learns of
+        them while its step is still in progress. A run that this node no longer holds is stopped."""
         await self._executing.wait()
         while self._live:
             await asyncio.sleep(_LOOK)
@@ -247,8 +248,8 @@ class FunctionBody:
 
 
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
-    """Return a run's record, its steps, and a depth. If the run has no record yet, the record is None and there are no
-    steps. The depth is then the number of functions above the run; otherwise it is 0."""
+    """Return a run's record, its steps, and the depth for a new record. If the run has a record, the depth is unused
+    and 0. If the run has no record, return None, no steps, and the number of functions above the run."""
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
         steps = yield statement("steps_of", run=run.id)
@@ -258,9 +259,9 @@ def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], i
 
 
 def find_news(wanted: Mapping[str, Wanted]) -> Operation[tuple[set[str], dict[str, list[Any]]]]:
-    """Find the runs for which a message, the end of a child or a cancellation has arrived. `wanted` maps each run id to
-    what the run waits for. Returns the ids of the runs found, and a dict from the id of each run to its [status, node,
-    claim]. The dict shows whether a run was terminated or taken over."""
+    """Find out which runs have a new message, an ended child or a cancellation. `wanted` maps the id of each run to
+    what the run waits for. Return the ids of the runs with news. Also return a dict from the id of every run in
+    `wanted` to its [status, node, claim]. The dict shows whether a run was terminated or taken over."""
     ids = [(id,) for id in wanted]
     states = {id: state for id, *state in (yield sql("states_of", ids))}
     news = {row[0] for row in (yield statement("cancels_of", ids))}
@@ -414,8 +415,8 @@ class LiveRun:
         return settled
 
     def _advance(self) -> bool:
-        """Resume the code. Returns False if the code does not fit the record. The caller must then return to `go`,
-        which resumes the code again, gets `Changed` and fails the run."""
+        """Resume the code, and return whether the code fits the record. After False, the caller must return, so that
+        `go` can fail the run."""
         try:
             self._drive()
         except Changed:
@@ -423,8 +424,8 @@ class LiveRun:
         return True
 
     def _drive(self) -> None:
-        """Run the code until it waits. Meanwhile asyncio sees no current task, because `asyncio.timeout` in the code
-        would otherwise cancel the node's task."""
+        """Run the code until it waits. While the code runs, asyncio has no current task. So `asyncio.timeout` in the
+        code cannot cancel the node's task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         _leave_task(loop, task)
@@ -439,8 +440,8 @@ class LiveRun:
         self.driver.deliver(operation, record)
 
     def _outcome(self, operation: Asked, now: Micros) -> StepRecord | None:
-        """Return the outcome of an operation if it is known now, else None. The outcome of a step that a task executes
-        comes from `_execute` instead."""
+        """Return the outcome of an operation if it is known now, else None. The outcome of a step comes from
+        `_execute`. Only an interrupted step that may be tried only once fails here."""
         if operation.position not in self.driver.pending or operation.position in self.tasks:
             return None
         record = operation.record
@@ -474,9 +475,8 @@ class LiveRun:
         return record
 
     def _received(self, record: StepRecord, now: Micros) -> StepRecord | None:
-        """Return the outcome of a `receive`, or None if it still waits. A message takes precedence over the timeout if
-        it was sent before the timeout. A message that is read before the timeout counts, too, because the sender's
-        clock may be ahead."""
+        """Return the outcome of a `receive`, or None if the `receive` still waits. If a message was sent or is read
+        before the timeout, the outcome is that message. Otherwise, after the timeout, the `receive` has timed out."""
         mail = self._mail.get(record.name)
         if mail and (record.due is None or mail[0].sent <= record.due or now < record.due):
             message = mail.popleft()
@@ -547,8 +547,8 @@ class LiveRun:
         return Wanted(names, children, due)
 
     async def _cancel(self) -> bool:
-        """Raise `Cancelled` in the code, at every operation that it waits for. Steps in progress are stopped first; a
-        step that has succeeded by then keeps its result. Always return True, as `_settle` does after a delivery."""
+        """Raise `Cancelled` in the code, at every operation that the code waits for. Steps in progress are stopped
+        first. A step that has succeeded by then keeps its result. Always return True."""
         await self._stop_tasks()
         now = self._body.now()
         self.function.cancelled, self._ctx.changed = now, True
@@ -682,8 +682,8 @@ class LiveRun:
         *,
         final: bool = False,
     ) -> None:
-        """Act on the exception of a step. Either record when the step is tried again, or keep its failure for
-        `_settle`. With `final`, the step is not tried again."""
+        """Handle `problem`, the exception of a step. If the step may be tried again, record when. Otherwise keep the
+        failure until `_settle` delivers it to the code. With `final`, the step is not tried again."""
         now = self._body.now()
         error = describe_error(problem)
         reason = f"{type(problem).__name__}: {clean(str(problem))}"[:500]
@@ -740,8 +740,8 @@ class LiveRun:
         return bool(self._unwritten or self.driver.unwritten or self._children or self._taken or self._ctx.changed)
 
     async def _write(self, **more: Any) -> Answer:
-        """Write everything that is not written yet, and `more`: further fields of the `Write`. Raises `Refused` if this
-        node no longer holds the run."""
+        """Write everything that is not written yet. The keywords `more` are further fields of the `Write` object.
+        Raises `Refused` if this node no longer holds the run."""
         steps = [*self.driver.unwritten, *self._unwritten.values()]
         for record in self._unwritten.values():
             self.driver.records[record.position] = record
@@ -773,8 +773,8 @@ class LiveRun:
         return answer
 
     async def _park(self) -> bool:
-        """Park the run: release its claim until a message, the end of a child or a time that the run waits for arrives.
-        Returns False, without parking the run, if one of these has already arrived."""
+        """Park the run: release its claim until something arrives that the run waits for. That is a message, the end of
+        a child, or a time. If it has already arrived, do not park the run and return False. Otherwise return True."""
         for operation in self.driver.pending.values():
             if operation.record is None:
                 operation.record = self._new_record(operation, self._body.now())

@@ -237,9 +237,9 @@ class FunctionContext:
         return Random(hashlib.sha256(seed).digest())
 
     def version(self, name: str, version: int) -> int:
-        """Return which version of a code change this run uses. That is `version` if the run reaches this place for the
-        first time, and 1 if the run passed this place before the change was made. Later calls with the same `name`
-        return the same version."""
+        """Return which version of the code change `name` this run must use. If the run has called this with `name`
+        before, return the same version as then. If the run passed this line before the change was made, return 1.
+        Otherwise return `version`."""
         check_text(name, "the change's name")
         if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= MOST:
             raise OstinatoError(

@@ -84,8 +84,8 @@ def step(
     timeout: Length | None = None,
     at_most_once: bool = False,
 ) -> Any:
-    """Return a function with a policy for its use as a step. Write `@step(retry=3)`, or pass `step(charge, retry=3)` to
-    `ctx.step`."""
+    """Turn a function into a step with its own name, retries and timeout. Use `step` as a decorator, `@step(retry=3)`,
+    or inside a call, `ctx.step(step(charge, retry=3), 5)`."""
     if function is None:
         return lambda function: step(function, name=name, retry=retry, timeout=timeout, at_most_once=at_most_once)
     if isinstance(function, StepFunction):
@@ -107,8 +107,8 @@ def step(
 
 
 def as_step(function: Any) -> StepFunction[..., Any]:
-    """Return a function as a step. Raises OstinatoError if it cannot be one, for example because it is a coroutine:
-    `ctx.step(charge(5))` instead of `ctx.step(charge, 5)`."""
+    """Return `function` as a step. Raises OstinatoError if `function` is a coroutine or is not callable. So write
+    `ctx.step(charge, 5)`, and not `ctx.step(charge(5))`."""
     if isinstance(function, StepFunction):
         return function
     if inspect.iscoroutine(function):
@@ -217,9 +217,9 @@ class Codes:
         return versions[max(versions)] if versions else None
 
     def to_go_on(self, name: str, version: int, pinned: bool) -> FunctionCode | None:
-        """Return the code that may continue a run which began with `version`. If the run is `pinned`, that is the same
-        version; otherwise it is the newest version, unless that is older than `version`. Returns None if this process
-        does not have such code."""
+        """Return the code that may continue a run which began with `version`. If the run is `pinned`, return the code
+        of exactly this version. Otherwise return the newest code, if it is not older than `version`. Return None if
+        this process lacks such code."""
         if pinned:
             return self._by_name.get(name, {}).get(version)
         newest = self.newest(name)

@@ -233,8 +233,8 @@ def label(step: StepInfo) -> str:
 
 
 def error_words(error: Any) -> str:
-    """Return the type and the message of a recorded error. For the error of a failed child, return those of the child's
-    own error."""
+    """Return the type and the message of a recorded error, as one text. If `error` contains the error of a failed
+    child, describe that error instead."""
     if not isinstance(error, dict):
         return str(error)
     inner = error.get("error")

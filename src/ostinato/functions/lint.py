@@ -118,7 +118,8 @@ def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield the nodes of a statement, except those in nested functions, lambdas and classes: these may be steps."""
+    """Yield a statement and all nodes in it. Skip nested functions, lambdas and classes, because they may run as
+    recorded steps."""
     if isinstance(node, ast.FunctionDef | ast.Lambda | ast.AsyncFunctionDef | ast.ClassDef):
         return
     yield node

@@ -50,11 +50,11 @@ class StepStatus(StrEnum):
 class StepRecord:
     """The row of one operation of a function.
 
-    `position` identifies the operation in the code: `3` is the fourth operation of the function, and `3.1.0` is the
-    first operation in the second branch of the gather at position 3. `digest` identifies the arguments of a step. `seq`
-    is the operation's place in the order in which outcomes were delivered. It is None if there is no outcome yet, and
-    for values that the code does not wait for. `due` is when the operation wakes up, times out or is tried again.
-    `child_id` is the child run that it started or waits for.
+    `position` identifies the operation in the code. `3` is the fourth operation of the function. `3.1.0` is the first
+    operation in the second branch of the gather at position 3. `digest` identifies the arguments of a step. `seq`
+    numbers the outcomes in the order in which the code received them. `seq` is None until there is an outcome, and
+    stays None for values that the code does not await. `due` is when the operation wakes up, times out or is tried
+    again. `child_id` is the child run that the operation started or waits for.
     """
 
     run_id: str
@@ -75,12 +75,12 @@ class StepRecord:
 
 @dataclass(slots=True)
 class FunctionRecord:
-    """The record of a run without its steps.
+    """The record of one run of a durable function, without its steps.
 
-    `version` and `code` are the version and the digest of the code that the run began with; with `pinned`, no other
-    version may continue it. `generation` counts how often the run continued with an empty history (`ctx.continue_as`);
-    `input` is then the new input. `depth` counts the functions above this one, if it is a child. `state` is the value
-    of `ctx.set_state`. `cancel` is when the cancellation was requested. `cancelled` is when the code got `Cancelled`.
+    `version` is the version of the code that the run began with, and `code` is its digest. If `pinned` is true, only
+    this version may continue the run. `generation` counts the calls of `ctx.continue_as`, and `input` is the input of
+    the last call. `depth` is the number of functions above a child run. `state` is the value of `ctx.set_state`.
+    `cancel` is when a cancellation was requested. `cancelled` is when the code got `Cancelled`.
     """
 
     run_id: str

@@ -1,7 +1,7 @@
-"""Transactions of functions: write the steps, waits, ends and messages of many runs together.
+"""The transactions of durable functions: write steps, waits, ends and messages for many runs together.
 
-A node writes only to runs that it holds. Like every transaction, these lock the schedules and the parents of runs
-before the runs.
+`write` changes only runs that its node holds. Like all transactions, these lock schedules and parent runs first, and
+then the runs.
 """
 
 from __future__ import annotations
@@ -57,13 +57,12 @@ class Child:
 
 @dataclass(slots=True)
 class Write:
-    """One write about a claimed run.
+    """The changes to write for one claimed run.
 
-    `steps` are the rows of new and changed steps, and `function` is the record of the run, if it has changed. `taken`
-    lists the received messages, as (message id, position of the `receive`). `parks` says what the run waits for, if it
-    leaves its node. `end` is the end of the run, or of its claim if the run is handed back. With `continues`, the run
-    begins again with new arguments, and its history is deleted. `grace` is when the clean-up of a cancelled run must be
-    finished.
+    `steps` are the rows of new and changed steps. `function` is the record of the run, if it has changed. `taken` lists
+    the received messages, as (message id, position of the `receive`). With `parks`, the run leaves its node and waits
+    for these things. With `end`, the run ends, or its node hands it back. With `continues`, the run begins again with
+    new arguments, and its old steps are deleted. `grace` is when the clean-up of a cancelled run must be finished.
     """
 
     run: Run
@@ -115,8 +114,8 @@ def _claim(written: Write) -> tuple[str, int]:
 
 
 def _already_written(writes: Sequence[Write], node: str) -> Operation[set[tuple[str, int]]]:
-    """Return the (run id, claim) of each write that is already committed. An earlier attempt committed it, but the
-    answer was lost. Only writes with which a run leaves the node are looked up."""
+    """Return the (run id, claim) of each write that an earlier attempt has already committed. A write is repeated if
+    the node did not learn of the commit. Only writes that park, end or hand back a run are looked up."""
     leaving = [written for written in writes if written.parks is not None or written.end is not None]
     if not leaving:
         return set()
@@ -168,12 +167,11 @@ def _write_rows(writes: Sequence[Write], now: Micros) -> Operation[None]:
 
 
 def _arrived(writes: Sequence[Write], ending: Set[str]) -> Operation[set[str]]:
-    """Return the ids of the runs that must not park, because something has arrived for them: a message, the end of a
-    child, or a cancellation.
+    """Return the ids of the runs that must not park. For each of them, a message, the end of a child, or a cancellation
+    has arrived.
 
-    The caller has locked the runs. Every transaction that sends a message, ends a child or requests a cancellation
-    locks the run first, too. So none of these is missed. `ending` are the ids of runs that end in this transaction; the
-    store does not show them as ended yet.
+    `ending` holds the ids of the runs that end in this transaction; the store does not show their end yet. The caller
+    must have locked the runs, so that nothing can arrive unnoticed.
     """
     if not writes:
         return set()
@@ -214,14 +212,14 @@ def _reason(wanted: Wanted) -> str:
 
 
 def _close(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Delete the timers of runs that end, and set timers that stop their children (see `close_runs`)."""
+    """Call `close_runs` for the runs of `ends`, if there are any."""
     if ends:
         yield from close_runs([written.run for written in ends], now)
 
 
 def close_runs(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Delete the timers of runs that end. For runs with children, set a timer that is due at once and stops the
-    children, so that this transaction stays small."""
+    """Delete the timers of runs that end. If a run has children, set a timer that stops the children in another
+    transaction. The timer is due at once."""
     ids = [(run.id,) for run in runs]
     yield sql("drop_timers", [(KIND, run.id) for run in runs])
     parents = {row[0] for row in (yield statement("have_children", ids))}
@@ -235,7 +233,7 @@ def close_runs(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """A message to send. `namespace` is the caller's: the run must be in the same namespace."""
+    """A message to send to a run. The run must be in `namespace`, which is the namespace of the sender."""
 
     message: Message
     namespace: str
@@ -244,10 +242,10 @@ class Sending:
 def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
     """Put messages into mailboxes, and wake the runs that wait.
 
-    Returns an answer for each message: '' if it was accepted, else `not_found`, `full`, or the status of a run that has
-    ended (see `refusal`). If the run already has a message with the same id, the new one is dropped, and the answer is
-    ''. Messages are received in the order of their field `sent`. Each message gets a later `sent` than the one before
-    it, so they are received in the order of arrival even if the clocks of the nodes differ.
+    Return an answer for each message. If the namespace has no such run, the answer is `not_found`. If the run has
+    ended, the answer is the run's status. If the mailbox is full, the answer is `full`. Otherwise the answer is ''. If
+    the run already has a message with the same id, the new message is dropped, and the answer is ''. `sent` is
+    increased where necessary, so that a run receives its messages in the order of arrival.
     """
     ids = sorted({sending.message.run_id for sending in sendings})
     runs = {run.id: run for run in map(whole_run, (yield sql("runs_for_update", [(id,) for id in ids])))}
@@ -297,8 +295,8 @@ def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
 
 
 def _without_repeated(sendings: Sequence[Sending], answers: Sequence[str]) -> Operation[list[str]]:
-    """Return the answers of `send`, without the refusals of repeated messages. A message is repeated if an earlier
-    attempt sent it before the run ended or its mailbox was full. Its answer becomes ''."""
+    """Return `answers`, but with '' for each refused message that its run already has. An earlier attempt has stored
+    that message, so the repetition counts as accepted. The answer `not_found` is kept."""
     refused = [(s.message.run_id, s.message.id) for s, answer in zip(sendings, answers, strict=True) if answer]
     existing = {tuple(row) for row in (yield statement("existing_messages", refused))}
     return [
@@ -313,7 +311,8 @@ def is_delayed(run: Run, now: Micros) -> bool:
 
 
 def refusal(id: str, answer: str) -> Exception:
-    """Return the error for an answer of `send` that is not '': NotFound, MailboxFull or FunctionOver."""
+    """Return the error for an answer of `send` that refuses a message. `not_found` gives NotFound. `full` gives
+    MailboxFull. The status of an ended run gives FunctionOver."""
     if answer == "not_found":
         return NotFound(f"there is no function run {id!r}")
     if answer == "full":

@@ -54,7 +54,8 @@ class FunctionsPart(Part):
         return {KIND: around.body}
 
     async def prepare(self) -> None:
-        """Store which functions this node declares, so that processes without their code can start them."""
+        """Store the functions that this node declares. Other processes can then start these functions without having
+        the code."""
         now = self.host.engine().clock.now()
         rows = [
             (code.name, code.version, code.digest, code.handler.declaration.write(), now) for code in self._around.codes

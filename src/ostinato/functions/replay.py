@@ -38,8 +38,8 @@ class Evicted(GeneratorExit):
 
 
 class Overrun(BaseException):
-    """Raised in place of `problem` after the code has caught `problem` many times, so that the code cannot loop
-    forever. `except Exception` does not catch it."""
+    """Raised instead of `problem` if the code has caught `problem` many times. `except Exception` does not catch an
+    `Overrun`, so the code cannot loop forever."""
 
     def __init__(self, problem: FunctionError) -> None:
         self.problem = problem
@@ -160,9 +160,9 @@ class Driver:
         return orjson.loads(record.result or "null")
 
     def version(self, name: str, version: int, now: int) -> int:
-        """Return which version of a code change this run uses. If a version is recorded, return it. Otherwise, during a
-        replay, return 1, because the run passed this place before the change was made. Otherwise record and return
-        `version`."""
+        """Return the version for a call of `ctx.version`, which marks a change in the code. If a version is recorded
+        for `name`, return the recorded version. If the run is being replayed, return 1: the run passed this call before
+        the code was changed. Otherwise record `version` and return it."""
         self._asking(StepKind.VERSION)
         position = f"version:{name}"
         record = self._recorded(position, StepKind.VERSION, name)
@@ -215,7 +215,7 @@ class Driver:
             raise self._not_asked(min(unasked, key=lambda record: (record.begun, record.seq or MOST, record.position)))
 
     def settle(self, operation: Operation, record: StepRecord) -> None:
-        """Assign an outcome its place in the order of outcomes, and add it to the records."""
+        """Add `record` to the records, with the next number in the order of outcomes."""
         record.seq = self.seq
         self.seq += 1
         self.records[record.position] = record

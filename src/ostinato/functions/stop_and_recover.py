@@ -1,4 +1,4 @@
-"""The rules that the engine calls for runs of functions: how to stop, recover, wake, delete and scan them."""
+"""The engine's callbacks for runs of durable functions: stop, recover, wake, delete and scan them."""
 
 from __future__ import annotations
 
@@ -87,8 +87,8 @@ def forget(ids: Sequence[str]) -> Operation[None]:
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Find runs that were not woken although the message, the end of a child or the time that they wait for has
-    arrived. With `repair`, wake them."""
+    """Find runs that still wait, although their message, child's end or time came some time ago. With `repair`, wake
+    them."""
     rows = yield statement("overslept_functions", no_code=NO_CODE, long_ago=now - LONG, limit=_FINDINGS)
     if rows and repair:
         yield from wake(sorted({id for id, _, _ in rows}), now)
@@ -97,7 +97,7 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
 
 
 def child_ended(parents: Sequence[Run], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Wake the parents that wait. A parent reads the outcome of its child when it continues."""
+    """Wake the parents that wait. A woken parent reads the outcome of its child from the store."""
     waiting = [run.id for run in parents if run.status is Status.WAITING and run.claim]
     if waiting:
         yield from wake(waiting, now)

@@ -78,8 +78,9 @@ class DeclaredInfo:
 
 @dataclass(frozen=True, slots=True)
 class DrainInfo:
-    """How many unfinished runs began with one version of a function's code. `declared` means that a node has declared
-    this version with the same code. `current` means that this version is also the newest."""
+    """How many unfinished runs began with one version of a function. `code` is the digest of that version's code.
+    `declared` means that nodes declare this version with the same digest. `current` means that `declared` is true, and
+    that the version is the newest."""
 
     name: str
     version: int

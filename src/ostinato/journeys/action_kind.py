@@ -21,9 +21,9 @@ _BOUND = ("binding", "generation")  # fields of an action that only bindings wri
 
 
 def journey_run(action: Action, namespace: str) -> Run:
-    """Return the run with which a schedule starts a journey. The instance begins when a node claims the run. The
-    shorter of the options `deadline` and `timeout` limits the run, in addition to the limit in the definition. Raise
-    `OstinatoError` if the action is invalid."""
+    """Return the run that starts a journey for a schedule. The journey begins when a node claims the run. Its time
+    limit is the shortest of the options `deadline` and `timeout` and the definition's limit. Raise `OstinatoError` if
+    the action is invalid."""
     lengths = [read_positive_length(action.options.get(name), name) for name in ("deadline", "timeout")]
     within = min((length for length in lengths if length is not None), default=None)
     fields = {name: part for name, part in action.input.items() if part is not None}

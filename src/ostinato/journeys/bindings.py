@@ -45,7 +45,7 @@ POLICIES = Policies(Overlap.BUFFER_ONE, CatchUp("latest"), manual_counts=True)
 
 
 def maker(kinds: Kinds) -> Maker:
-    """Return a `Maker` to change schedules with. It creates no runs."""
+    """Return a `Maker` that knows no jobs. It suffices for changing schedules without creating runs."""
     return Maker(lambda name: None, run_kinds=kinds)
 
 
@@ -124,9 +124,10 @@ class BindingRequest:
         }
 
     def __call__(self, run: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
-        """Create the binding in the transaction that advances the run. If an active binding has the same identity,
-        `on_existing` decides: `fail`, `upsert` (renew that binding) or `addAnother`. Return the events to write. Return
-        a `TaskProblem` if `on_existing` is `fail` and there is such a binding, or if a limit is reached."""
+        """Create or renew the binding, in the transaction that advances `run`. Return the events to write, or a
+        `TaskProblem`. If an active binding has the same identity, `on_existing` decides. `fail` returns a problem,
+        `upsert` renews that binding, and `addAnother` creates another one. If a limit is reached, creating a binding
+        returns a problem."""
         namespace = run.namespace
         yield sql("lock_identity", identity=dump([namespace, *self.identity.values()]))
         existing = yield from _open_bindings(namespace, self.identity)
@@ -171,8 +172,8 @@ def _spec(period: str, start_at: Micros) -> Spec:
 
 
 def _restarted(schedule: Schedule, request: BindingRequest, start_at: Micros, now: Micros) -> Schedule:
-    """Return the schedule with the timing of the request and a new count of runs. If `start_at` is in the past, the
-    latest due time since then is due at once, and earlier due times are skipped."""
+    """Return the schedule with the timing of `request` and a new count of runs. If `start_at` is in the past, the
+    schedule runs at once for its latest due time. Earlier due times are skipped."""
     spec = _spec(request.period, start_at)
     first = start_at if start_at > now else spec.compiled.previous(now + 1) or now
     begun = replace(
@@ -263,9 +264,9 @@ def begin_run(
     run: Run, id: str, now: Micros, fired_for: int | None = None
 ) -> Operation[tuple[Definition, Decision, int]]:
     """Begin the instance of a run that the binding `id` fired. Return the definition, the decision that begins the
-    instance, and the binding's generation. The generation increases by 1 when the binding is renewed; `fired_for` is
-    the generation that fired the run. Raise `BindingReplaced` if the binding has another generation now, and `NotFound`
-    if there is no such binding."""
+    instance, and the binding's generation. Each renewal of the binding increases its generation by 1. Raise `NotFound`
+    if there is no such binding. Raise `BindingReplaced` if its generation is not `fired_for`, the generation that fired
+    the run."""
     rows = yield sql("bindings_by_ids", [(id,)])
     if not rows:
         raise NotFound(f"there is no binding {id!r}")
@@ -288,8 +289,8 @@ def begin_run(
 
 
 def carry_context(ended: Sequence[JourneyRecord], now: Micros) -> Operation[None]:
-    """Count the run of each ended instance in its binding, and store the final context there for the next run. Ignore
-    instances whose binding was renewed or cancelled after they began."""
+    """Update the bindings of ended instances. Count the run, and store the final context for the next run. Ignore an
+    instance if its binding was renewed or cancelled after the instance began."""
     left = {record.binding: record for record in ended}
     bindings = [Binding(*row) for row in (yield sql("lock_bindings", [(id,) for id in left]))]
     going = [

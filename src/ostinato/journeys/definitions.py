@@ -59,7 +59,7 @@ class CheckedDefinition:
 
     @property
     def digest(self) -> str:
-        """Return a hash of the content that does not depend on line endings."""
+        """Return a hash of the content. Line endings do not change the hash."""
         whole = dump([self.source, self.definition.documents]).replace("\\r\\n", "\\n")
         return hashlib.sha256(whole.encode()).hexdigest()
 

@@ -62,8 +62,8 @@ def problem_at(
     key: bool = False,
     severity: Severity = Severity.ERROR,
 ) -> Problem:
-    """Return a problem at the value of `path`, or at the key of that value if `key` is true. If the document has no
-    such part, the position is that of the nearest enclosing part."""
+    """Return a problem with the line and column of the value at `path`. If `key` is true, the position is that of the
+    value's key. If the document has no value at `path`, the position is that of the nearest enclosing value."""
     place = positions.place(path, key=key)
     return Problem(code, path, place.line, place.column, message, suggestion, severity)
 

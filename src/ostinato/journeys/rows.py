@@ -19,8 +19,8 @@ KIND = "journey"  # the kind of the runs, timers and schedule actions of journey
 @dataclass(frozen=True, slots=True)
 class JourneyRecord:
     """A stored instance. `updated` is different for every stored state of the instance. `binding` is the id of the
-    binding that started the instance, or None; a binding is a schedule that a journey created. `generation` is the
-    binding's generation at that time; each renewal of a binding increases it by one."""
+    binding that started the instance, or None. A binding is a schedule that a journey created. `generation` is the
+    generation of the binding at the start. Each renewal of a binding increases its generation by one."""
 
     instance: Instance
     namespace: str

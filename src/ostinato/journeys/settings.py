@@ -93,9 +93,10 @@ class ApiKeyProfile:
 class MtlsProfile:
     """The client certificates that a profile accepts.
 
-    `trust_anchors` are PEM certificates. The `allow_…` rules apply to tasks that have no rules of their own. They allow
-    any trusted certificate, or certificates by subject, by name (`("dns", "client.example.com")`; also `ip` and `uri`)
-    or by serial number. Without any rule, no certificate is allowed.
+    `trust_anchors` are PEM certificates. The `allow_…` fields apply to tasks without `allow_…` rules of their own.
+    `allow_any_from_trusted` allows every trusted certificate. Otherwise a certificate must match each `allow_…` list
+    that is not empty. If all lists are empty, no certificate is allowed. `allow_sans` has pairs such as
+    `("dns", "client.example.com")`; the other kinds are `ip` and `uri`.
     """
 
     trust_anchors: tuple[str, ...] = ()

@@ -22,8 +22,9 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A mistake in a task's settings. `path` begins at the settings. `needs` is the path of another part of the
-    definition that the check depends on. If that part could not be read, the fault is not reported."""
+    """A mistake in a task's settings. `path` is relative to the settings. If the check also depends on another part of
+    the definition, `needs` is the path of that part. If the part at `needs` could not be read, the fault is not
+    reported."""
 
     code: str
     path: Path
@@ -80,8 +81,8 @@ Outcome: TypeAlias = Value | Failure  # of an expression
 
 class EvaluateExpression(Protocol):
     def __call__(self, expression: Expression, /, **bindings: Json) -> Awaitable[Outcome]:
-        """Evaluate an expression. The names `context`, `payload` and `platform` are bound. `bindings` adds names, or
-        replaces the values of these."""
+        """Evaluate an expression with the variables `context`, `payload` and `platform`. `bindings` adds further
+        variables, or replaces some of these three."""
         ...
 
 

@@ -39,12 +39,15 @@ BEHIND = 10  # by how much the priority of a backfill's runs is lower
 class ActionKind:
     """A kind of action that an extension (`Way`) adds. Users write it as `{name: what it starts}`.
 
-    `fields` are further keys of such an action, and `options` are the options that its runs accept. `make_run` gets an
-    action and a namespace, and returns a run without id and times; it raises an error if the action is wrong.
-    `find_unfit` gets schedules, and returns a dict from schedule id to the reason why the action cannot start now.
-    `refuse_input` returns why a single run cannot have its own input, or None if it can. `forget` gets the ids of
-    schedules that are being deleted, and deletes the rows that the `Way` has stored for them. If `timed` is set, the
-    option `deadline` sets a timer that ends the run; otherwise only `make_run` reads that option.
+    - `make_run` gets an action and a namespace, and returns a run without id and times. It raises an error if the
+      action is wrong.
+    - `fields` are further keys of such an action.
+    - `options` are the options that the runs accept.
+    - `find_unfit` gets schedules. It returns a dict from schedule id to the reason why the action cannot start now.
+    - `refuse_input` gets a schedule. It returns the reason why a run cannot have its own input, or None.
+    - `forget` gets the ids of schedules that are being deleted. It deletes the rows that the `Way` has stored for them.
+    - `timed` means that the option `deadline` sets a timer that ends the run. Without `timed`, only `make_run` reads
+      `deadline`.
     """
 
     name: str
@@ -62,8 +65,7 @@ NO_KINDS: ActionKinds = {}
 
 
 def shapes_of(kinds: ActionKinds) -> ActionKinds:
-    """Return copies of the kinds, which, unlike the originals, can be sent to another process. A copy can only check
-    the form of actions."""
+    """Return picklable copies of the kinds, for use in another process. A copy can only check the form of actions."""
     return {name: ActionKind(name, _bare_run, kind.fields, kind.options) for name, kind in kinds.items()}
 
 
@@ -119,8 +121,8 @@ def with_input(action: Action, input: Mapping[str, Any]) -> Action:
 
 
 def without_input(action: Action) -> Action:
-    """Return the same action without an input. An action that does not start a job keeps the name of what it starts,
-    and its other fields."""
+    """Return the action without the user's input. If the action starts a job, its `input` becomes empty. Otherwise its
+    `input` keeps the other fields, such as the name of what is started."""
     kept = {} if action.kind == JOB else {key: part for key, part in action.input.items() if key != INPUT}
     return Action(action.job, kept, action.options, action.kind, action.facts)
 
@@ -164,13 +166,14 @@ class Maker:
         self._templates: dict[tuple[int, int, str], _Template] = {}
 
     def knows(self, action: Action) -> bool:
-        """Return whether the action is known: some node has declared its job, or, if it starts no job, this process has
-        its kind."""
+        """Return whether the action is known. An action that starts a job is known if some node has declared the job.
+        Any other action is known if this process has the action's kind."""
         return action.kind in self.kinds if action.kind != JOB else self._find_job(action.job) is not None
 
     def starts(self, schedule: Schedule) -> bool:
-        """Return whether this node has the kind of the schedule's action and the schedule's companion. If not, a newer
-        version of Ostinato created the schedule, and only nodes of that version fire it."""
+        """Return whether this node can fire the schedule. The node must have the action's kind, and also the schedule's
+        companion if there is one. Otherwise a newer version of Ostinato created the schedule, and nodes of that version
+        fire it."""
         kind, companion = schedule.action.kind, schedule.companion
         return (kind == JOB or kind in self.kinds) and (companion is None or companion in self.companions)
 
@@ -179,7 +182,7 @@ class Maker:
         self._template(action, namespace)
 
     def check_input(self, schedule: Schedule, input: Mapping[str, Any]) -> None:
-        """Raise the error that starting this schedule's action with `input` would raise, if there is one."""
+        """Raise an error if the schedule's action cannot start with `input`."""
         kind = self.kinds.get(schedule.action.kind)
         reason = None if kind is None or kind.refuse_input is None else kind.refuse_input(schedule)
         if reason is not None:
@@ -187,10 +190,10 @@ class Maker:
         self.check(with_input(schedule.action, input), schedule.namespace)
 
     def find_unfit(self, schedules: Iterable[Schedule]) -> Operation[dict[str, OstinatoError]]:
-        """Find the schedules whose action cannot start now. Return the errors that say why, by schedule id.
+        """Find the schedules whose action cannot start now. Return a dict from schedule id to the error that says why.
 
-        A job can always start: if no node has declared it, its runs wait for a node that does. An action of another
-        kind cannot start if what it names is not in the store. Its run could only fail, so no run is built.
+        A job can always start, because its runs can wait for a node that declares the job. For any other action,
+        `ActionKind.find_unfit` decides, for example by looking into the store.
         """
         by_kind: dict[str, list[Schedule]] = {}
         for schedule in schedules:

@@ -26,12 +26,13 @@ class InsertedRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """The functions of a companion. Each is called in the transaction that changes the schedule or the run.
+    """Hooks that store additional rows for schedules and their runs. Each function is called in the transaction that
+    changes the schedule or the run.
 
     `runs_inserted` gets the new runs of schedules that name this companion. `forget_schedules` and `forget_runs` get
-    the ids of all schedules and runs that are being deleted, even if the companion has stored nothing about them. If
-    `changed_with` is set, only the calls named in this text may change the definition of a schedule with this
-    companion.
+    the ids of all schedules and runs that are being deleted. Some of these may have no additional rows. If
+    `changed_with` is set, ordinary calls cannot change the definition of a schedule with this companion. `changed_with`
+    then names the calls to use instead.
     """
 
     runs_inserted: Callable[[Sequence[InsertedRun]], Operation[None]]

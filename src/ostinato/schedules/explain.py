@@ -51,8 +51,8 @@ HIDDEN = Explanation(
 
 
 def explain(schedule: Schedule, at: Micros, records: Sequence[OccurrenceInfo], now: Micros) -> Explanation:
-    """Explain the time `at` of a schedule. `records` are the occurrences that represent it. If they all belong to
-    triggers or backfills, the scheduled occurrence of that time is explained, too."""
+    """Explain the time `at` of a schedule. `records` are the stored occurrences of that time. If all records belong to
+    triggers or backfills, the regular occurrence of that time is explained, too."""
     if any(one.origin == "auto" for one in records):
         return _explain_records(schedule, records)
     coming = _explain_by_spec(schedule, at, now)

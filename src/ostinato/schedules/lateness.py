@@ -1,4 +1,5 @@
-"""How late a schedule is: how many times are late and will run, and how long ago it last succeeded. Pure."""
+"""Measure how late a schedule is. `lateness` counts the late times, and how many of them will run. `staleness` says how
+long ago the schedule last succeeded. Pure."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ class Reason(StrEnum):
 
 
 class State(StrEnum):
-    """The state of a schedule. `parked` means that the schedule cannot be read or decided, and waits until it is
-    repaired; `Schedule.reason` says why."""
+    """The state of a schedule. `parked` means that the schedule cannot be read or fired until an error is repaired.
+    `Schedule.reason` has the error."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -64,9 +64,9 @@ PACE = 100
 class CatchUp:
     """The policy for late times, mainly after an outage.
 
-    With the mode `skip`, no late time runs. With `latest`, the newest late time runs, but only if no time is on time.
-    With `all`, the late times run; `window` limits how late they may be, and `most` limits them to the newest ones.
-    `pace` is how many late times run per second.
+    With the mode `skip`, no late time runs. With `latest`, the newest late time runs if no due time is on time.
+    Otherwise no late time runs. With `all`, late times run within two limits. `window` is how late a time may be. If
+    more than `most` times are late, only the newest run. `pace` is how many late times run per second.
     """
 
     mode: Literal["skip", "latest", "all"] = "latest"
@@ -132,8 +132,8 @@ def read_overlap(value: Any) -> Overlap:
 class Policies:
     """The policies of a schedule.
 
-    At most `keep` finished occurrences stay in the store; the app's `keep_runs` applies, too. With `manual_counts`,
-    triggered runs and runs of backfills also reduce the schedule's `remaining` actions, and do not start when none
+    At most `keep` finished occurrences stay in the store; the app's `keep_runs` applies, too. `manual_counts` means
+    that runs of triggers and backfills count as actions of the schedule. Then such runs do not start if no actions
     remain.
     """
 
@@ -152,10 +152,9 @@ JOB = "job"  # the kind of an action that starts a job
 class Action:
     """What a schedule starts: a job with an input, and options that override the job's own.
 
-    An action of another kind (see `actions.ActionKind`) has the name of that kind as `job`, and its `input` names what
-    is started. `facts` are data that every event about the schedule and its runs contains. An extension (`Way`, see
-    `engine.ways`) sets `facts`; users cannot. Actions are compared by identity, so that values computed from an action
-    can be cached.
+    If `kind` is not `job`, the field `job` repeats the kind, and `input` names what is started. `facts` are data that
+    every event about the schedule and its runs contains. Only an extension (`Way`, see `engine.ways`) can set `facts`.
+    Two actions are equal only if they are the same object.
     """
 
     job: str
@@ -166,16 +165,16 @@ class Action:
 
 
 def note_declared(origin: str, back: str) -> str:
-    """Return a note for a user who changes a declared schedule: where it is declared, and that the next start or the
-    next `apply` undoes the change. `back` is the end of that sentence, such as "creates it again"."""
+    """Return a note for a user who changes a declared schedule. The note says where the schedule is declared, and what
+    undoes the change: the next start or `apply`. `back` is the end of the note, such as "creates it again"."""
     in_code = origin.partition(":")[0] == "code"  # with the app's name, if it has one
     cause = "the next start of a node with that code" if in_code else "the next `apply` of that file"
     return f"it is declared in {origin}; {cause} {back}"
 
 
 def run_name(action: Action) -> str:
-    """Return the name that runs of the action have. This is the name of the job, or of what an action of another kind
-    starts."""
+    """Return the name that runs of the action have. For a job, this is the job's name. For another kind of action, it
+    is the name of what the action starts."""
     return action.job if action.kind == JOB else str(action.input.get(action.kind, action.job))
 
 
@@ -188,9 +187,9 @@ def target_words(action: Action) -> str:
 class Stretch:
     """Consecutive times that did not run, all for the same reason.
 
-    At first each time has its own row; `rows` counts them, and `run` is None. If there are more than `ROWS`, further
-    times share one row. Then `run` is the id of that row, `first` is its first nominal time, and `count` is the number
-    of times that it represents.
+    At first each time has its own row. `rows` is the number of these rows, and `run` is None. After `ROWS` times, all
+    further times share one row. Then `run` is the id of the shared row. `first` is the first nominal time in that row,
+    and `count` is the number of times in it.
     """
 
     reason: Reason
@@ -207,17 +206,17 @@ ROWS = 100
 class Memory:
     """The state that a schedule carries from one firing to the next.
 
-    `counts` maps an outcome (`actions` for started runs, else the value of a `Reason`) to the number of times with that
-    outcome. `coalesced` is how many late times the next run represents. `left_out` are nominal times that a user has
-    skipped. `moved` maps a nominal time to the time to which a user has moved it.
+    `counts` maps an outcome to the number of times with that outcome. An outcome is `actions` for started runs, or the
+    value of a `Reason`. `coalesced` is how many late times the next run represents. `left_out` are nominal times that a
+    user has skipped. `moved` maps a nominal time to the time to which a user has moved it.
 
-    `kept` and `ahead` are needed after edits of the spec. `kept` has occurrences of an earlier spec that still have to
-    run, because jitter or a move delays them. It maps their nominal times to the times at which they run. `ahead` are
-    future nominal times that do not run: a user had moved them to an earlier time, and they ran before the edit.
+    `kept` and `ahead` are needed after edits of the spec. Delayed occurrences of the earlier spec still run: `kept`
+    maps their nominal times to their actual times. `ahead` are future nominal times that have run already, because a
+    user moved them to an earlier time.
 
-    `previous` is the last nominal time that was decided and not coalesced; the next data window begins there. `waiting`
-    is how many runs the overlap policy holds back. `backfills` is how many backfills are unfinished. `alike` means that
-    runs wait, and that none of them has its own overlap policy or belongs to a backfill or a requested catch-up.
+    The next data window begins at the nominal time `previous`. `waiting` is how many runs the overlap policy holds
+    back. `backfills` is how many backfills are unfinished. `alike` means that runs wait, and that only the schedule's
+    own policies apply to them.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -249,10 +248,10 @@ class Outcomes:
 class Schedule:
     """A schedule as it is stored.
 
-    `reached` is the last nominal time that was decided. `next` is when the schedule is due next. `updated` is when its
-    spec last changed. `paused` is when it was paused, or None. `remaining` is the number of actions left, or None if
-    they are not limited. `token` is the conflict token, which changes with every edit. `companion` names the companion
-    that stores additional rows for the schedule's runs (see `companions`).
+    `reached` is the last nominal time that has been processed. `next` is when the schedule is due next. `updated` is
+    when its spec last changed. `paused` is when it was paused, or None. `remaining` is the number of actions left, or
+    None if they are not limited. `token` is the conflict token, which changes with every edit. `companion` names the
+    hooks that store additional rows for the schedule's runs (see `companions`).
     """
 
     id: str
@@ -294,7 +293,8 @@ class Schedule:
 
     @property
     def standing(self) -> State:
-        """The state that users see: `paused` for a running schedule that is paused, else `state`."""
+        """The state that users see. It is `paused` if `state` is `running` and a pause is set, and otherwise
+        `state`."""
         return State.PAUSED if self.paused is not None and self.state is State.RUNNING else self.state
 
 
@@ -303,9 +303,9 @@ class Occurrence:
     """One due time of a schedule.
 
     `nominal` is the time of the spec. `actual` is when the occurrence runs, after jitter or a move. `reason` says why
-    it does not run; None means that it runs. `stands_for` counts the earlier times that are coalesced into it. `origin`
-    is `auto`, or names the trigger or the backfill. `overlap` is its own overlap policy, if it has one. `apart` means
-    that it is not in the order of nominal times, so no stretch contains it.
+    the occurrence does not run; None means that it runs. `stands_for` counts the earlier times that are coalesced into
+    this one. `origin` is `auto`, or names the trigger or the backfill. `overlap` is the occurrence's own overlap
+    policy, or None. `apart` marks an occurrence of an earlier spec, which may be out of order.
     """
 
     nominal: Micros

@@ -96,7 +96,8 @@ def write_policies(policies: Policies) -> str:
 
 
 def read_action_text(text: str) -> Action:
-    """Read a stored action. Only short ones are cached, because an input can be up to a MiB long."""
+    """Read a stored action. Short actions are cached. Long actions are not, because they can have up to a MiB of
+    input."""
     return _short_action(text) if len(text) <= _SHORT_ACTION else _read_action(text)
 
 

@@ -74,9 +74,8 @@ _LOOKED = 100
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """What the check of a definition needs to know. `maker` knows the jobs and the kinds of actions. `name_of` returns
-    the name of a job that is given as a function. `min_interval` is the shortest interval allowed between two times of
-    a spec."""
+    """What the check of a definition needs. `maker` knows the jobs and the kinds of actions. `name_of` takes a job's
+    function and returns the job's name. `min_interval` is the shortest interval allowed between two times of a spec."""
 
     maker: Maker
     name_of: Callable[[Callable[..., Any]], str]
@@ -118,8 +117,8 @@ def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule
 
 
 def _in_its_zone(value: SpecLike, before: Spec) -> SpecLike:
-    """If `value` is a text without a time zone, parse it in the zone of `before`, the spec that it replaces. Otherwise,
-    or if `before` has no zone, return `value` unchanged."""
+    """Parse the new spec `value` in the time zone of the old spec `before`. This applies only if `value` is a text
+    without a zone and `before` has a zone. Otherwise return `value` unchanged."""
     if isinstance(value, str) and before.tz and "TZ=" not in value:
         return parse_spec_text(value, tz=before.tz)
     return value

@@ -27,8 +27,8 @@ class OccurrenceInfo:
     """One due time and its outcome.
 
     If `count` is above 1, the record represents `count` due times, from `nominal` to `last`. If a policy prevented the
-    run, `policy` is the value of that policy at the time. Otherwise `policy` is the overlap policy that was set for
-    this occurrence alone, or None.
+    run, `policy` is the value of that policy at the time. If no policy prevented the run, `policy` is the occurrence's
+    own overlap policy, or None.
     """
 
     nominal: datetime
@@ -168,8 +168,8 @@ def schedule_info(
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """One coming occurrence of a schedule, or one entry for all its late times. `lateness` says how many times are late
-    and how many of them will run. For a coming occurrence, both numbers are 0."""
+    """One coming occurrence of a schedule, or all its late times together. For late times, `lateness` says how many
+    there are and how many of them will run. For a coming occurrence, both numbers in `lateness` are 0."""
 
     at: datetime
     nominal: datetime

@@ -72,10 +72,10 @@ def _file_kind(path: Path) -> _FileKind:
 
 
 def _open_to_read(path: Path, *, in_use: bool = False) -> sqlite3.Connection:
-    """Open a file read-only.
+    """Open an SQLite file read-only.
 
     `in_use` means that another process may use the file. If `in_use` is false and there is no WAL file, the file is
-    opened as immutable, because a plain open would create a WAL file and not delete it.
+    opened as immutable. Then SQLite does not create a WAL file.
     """
     alone = not in_use and not path.with_name(path.name + "-wal").exists()
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)

@@ -20,8 +20,8 @@ Reader: TypeAlias = Callable[[Sequence[Any]], T]
 
 
 class Table(NamedTuple):
-    """The name of a table, and the columns of a whole row. `types` has the type of each column, which `{rows …}`
-    needs."""
+    """A table: its name, its columns, and the type of each column. The types are needed in statements with a batch of
+    rows, written `{rows …}`."""
 
     name: str
     columns: tuple[str, ...]
@@ -39,16 +39,16 @@ def table(name: str, columns: str) -> Table:
 
 
 def getter(columns: Sequence[str], *names: str) -> Callable[[Sequence[Any]], Any]:
-    """Return a function that takes a row and returns the columns `names`. For one name it returns the value, for
-    several names a tuple."""
+    """Return a function that takes a row of `columns` and returns the values of `names`. For one name it returns the
+    value, for several names a tuple."""
     return itemgetter(*map(columns.index, names))
 
 
 def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[Any], Any]) -> Reader[T]:
-    """Compile a function that takes a row of these columns and returns `make(*row)`.
+    """Compile a function that takes a row and returns `make(*row)`.
 
-    `read` maps a column to a function that first converts the column's value. Compiling makes the function as fast as
-    code written by hand.
+    `columns` are the names of the row's columns. Keyword arguments convert values first: `due=f` replaces the value of
+    the column `due` by `f(value)`. The compiled function is as fast as code written by hand.
     """
     names = list(columns)
     values = (f"_{name}({name})" if name in read else name for name in names)
@@ -60,8 +60,8 @@ def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[
 def writer(attributes: Iterable[str], /, **write: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     """Compile a function that takes an object and returns a row.
 
-    The row consists of these attributes of the object, such as `id` or `status.value`, in order. `write` maps an
-    attribute to a function that converts its value.
+    The row has the values of `attributes` in order, such as `id` or `status.value`. Keyword arguments convert values:
+    `due=f` replaces the value of the attribute `due` by `f(value)`.
     """
     values = (f"_{name}(_value.{name})" if name in write else f"_value.{name}" for name in attributes)
     text = f"def made(_value):\n    return ({', '.join(values)},)"

@@ -19,8 +19,8 @@ Rows: TypeAlias = list[Row]
 
 
 class Statement(NamedTuple):
-    """One named statement with its parameters. `rows` is the batch of rows for its `{rows …}`. If `alone` is true, the
-    statement needs no transaction.
+    """One named statement with its parameters. `rows` is the batch of rows, if the statement's text contains
+    `{rows …}`. If `alone` is true, the statement needs no transaction.
 
     `source` is the object that has the statement's text, such as the `sql.Statements` of an extension (`Way`). It is
     None for a statement that comes with the store.

@@ -1,8 +1,8 @@
-"""Read a list with more than one filter: intersect several indexes, a page at a time.
+"""Read a list with several filters: intersect one index per filter, a page at a time.
 
-Each source is a statement that returns the keys of one index, in order, beginning at a start key. The sources are read
-in turn. Each read begins at the first key that may still be in all sources, so a filter that matches few keys shortens
-all reads. No combination of filters needs a statement of its own.
+Each source is a statement that returns the keys of one index in order, from a start key. The sources are read in turn.
+Keys that cannot be in all sources are skipped, so a filter with few matches shortens all reads. No combination of
+filters needs a statement of its own.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ def intersect_keys(
 def intersect_rows(
     sources: Sequence[Source], fetch: Fetch[T], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[T]]:
-    """Find the keys that every source has, and return up to `limit` of their values. `fetch` takes a list of keys and
-    returns their values; it may leave keys out. If fewer than `limit` values are returned, there are no more. The other
+    """Return up to `limit` values, for keys that every source has. `fetch` takes a list of keys and returns their
+    values; it may leave keys out. If fewer than `limit` values are returned, there are no further values. The other
     arguments are those of `intersect_keys`."""
     values: list[T] = []
     size = limit

@@ -100,8 +100,8 @@ async def postgres_version(connection: Any) -> int:
 
 
 def split(text: str) -> list[str]:
-    """Split the text of a migration into its statements. Within a statement, only the definition of a trigger may
-    contain semicolons."""
+    """Split the text of a migration into its statements, at the semicolons. The definition of a trigger may contain
+    semicolons; other statements may not."""
     bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
     statements: list[str] = []
     begun = ""

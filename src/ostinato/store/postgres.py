@@ -203,8 +203,8 @@ class PostgresStore(Store):
                 await asyncio.sleep(backoff(outages, 0.02, 1.0))
 
     async def _transact(self, operation: Operation[T], connection: Any) -> T:
-        """Run an operation, and return its result. The transaction begins before the first statement that is not
-        `alone`."""
+        """Run an operation, and return its result. Statements marked `alone` at the beginning run without a
+        transaction. The transaction begins with the first other statement."""
         transaction: Any = None
         trouble: Exception | None = None  # the first error of a statement; later ones follow from it
 
@@ -278,8 +278,9 @@ class PostgresStore(Store):
     def _heard(self, connection: Any, pid: int, *_: object) -> None:
         """Handle a notification: call the functions that were passed to `on_change`.
 
-        If only one function was passed, notifications from this store's own connections are ignored. With several
-        functions, they are not: a change by one node of this process must wake the other nodes of the process.
+        If only one function was passed, notifications from this store's own connections are ignored. If several
+        functions were passed, no notification is ignored. A change by one node must wake the other nodes of this
+        process.
         """
         if pid not in self._own or len(self._wakes) > 1:
             self._wake()

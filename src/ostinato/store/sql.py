@@ -8,9 +8,9 @@ A statement without a dialect in brackets is for both stores. `:name` is a param
 a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. The columns of a table are written
 `{run_columns}`, `{u.run_columns}` and `{rows r(run_columns)}`: see `columns`.
 
-A column of a batch may be marked `same`, as in `{rows r(id text, status text same)}`. If all its values are equal,
-PostgreSQL gets one value for all rows. Mark a column if it is never NULL and often has the same value in all rows.
-SQLite needs no mark, because one value for all rows does not change its query plan.
+A column of a batch may be marked `same`, as in `{rows r(id text, status text same)}`. If all values of the column are
+equal, PostgreSQL gets one value instead of one per row. Mark a column if it is never NULL and often has the same value
+in all rows. On SQLite the mark has no effect.
 
 A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters. A
 statement marked `[sqlite counted]` returns the number of rows written. A text that several statements share is marked
@@ -42,8 +42,8 @@ _TYPES = {"text": "text", "int": "bigint", "real": "double precision"}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement in one dialect. `columns` are the columns of its `{rows …}`. `each` and `counted` say whether the
-    statement has these marks in its file."""
+    """One statement in one dialect. `columns` are the columns of the batch `{rows …}` in its text. `each` and `counted`
+    say whether the statement is marked `each` or `counted` in its file."""
 
     name: str
     text: str
@@ -104,10 +104,9 @@ class Query:
 def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[str | int, ...]]:
     """Return (SQL for SQLite, order of its parameters) for a batch of `count` rows.
 
-    `same` has the indexes of the columns that have the same value in all rows. Such a column is bound once, not once
-    per row, because binding takes time. Each entry of the order is one of three things. An int is the index of a
-    column, taken from `same`. '' means the values of all other columns, row by row. Any other str is the name of a
-    parameter.
+    `same` has the indexes of columns with the same value in all rows. Such a column is bound once, to save time. The
+    order has three kinds of entries. An int is the index of a column in `same`. '' means the values of all other
+    columns, row by row. Any other str is the name of a parameter.
     """
     order: list[str | int] = []
 
@@ -133,8 +132,8 @@ def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[
 
 @lru_cache(maxsize=4096)
 def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
-    """Return (SQL with PostgreSQL's placeholders, what to pass for each placeholder). An int means the column of the
-    batch with this index. A str means the parameter with this name."""
+    """Return (SQL with PostgreSQL's placeholders, what to pass for each placeholder). An int is the index of a column
+    in the batch. A str is the name of a parameter."""
     names: list[str | int] = list(range(len(query.columns))) if _ROWS.search(query.text) else []
 
     def place(name: str | int) -> str:
@@ -185,11 +184,11 @@ def _read(dialect: Dialect, texts: Iterable[str], tables: Mapping[str, Table] = 
 
 
 class Statements:
-    """The statements of an extension (`Way`), written in the form of this package's files.
+    """The SQL statements of an extension (`Way`). `text` has the format that the docstring of this module describes.
 
-    Call the object with a name to get a statement that an operation can yield. (The function `sql` does the same for
-    the statements of this package.) Two extensions may use the same name for different statements. `tables` are the
-    tables of the extension, for `{…_columns}`.
+    Call the object with a name to get a statement that an operation can yield. Two extensions may use the same name for
+    different statements. `tables` maps a name to a table of the extension. The text can then use `{name_columns}` for
+    the columns of that table.
     """
 
     def __init__(self, text: str, tables: Mapping[str, Table] | None = None) -> None:
@@ -230,8 +229,9 @@ def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, Table]) -> 
 
 
 def _batch(column: str, tables: Mapping[str, Table]) -> list[tuple[str, str, bool]]:
-    """Return the columns that one entry of `{rows …}` stands for, each as (name, type, whether it is marked `same`). An
-    entry is `id text`, `status text same` or `run_columns`."""
+    """Return the columns of one entry in `{rows …}`, each as (name, type, same). The entry `column` is one column, such
+    as `id text` or `status text same`, or a whole table, such as `run_columns`. `same` says whether the column has that
+    mark."""
     name, *words = column.split()
     if words:
         return [(name, words[0], len(words) > 1)]

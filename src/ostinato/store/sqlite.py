@@ -290,7 +290,7 @@ def execute_sqlite(connection: sqlite3.Connection, query: Query, statement: Stat
 
 
 def calls(query: Query, statement: Statement) -> Iterator[tuple[str, list[Any]]]:
-    """Yield (text, values) for each call of the driver that a statement needs."""
+    """Yield (SQL, values) for each driver call that is needed to run a statement. A large batch needs several calls."""
     if not query.text:
         return
     if statement.rows is None:

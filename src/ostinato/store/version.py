@@ -67,12 +67,11 @@ def _compare(url: str, dialect: Literal["sqlite", "postgres"], current: _Current
 
 
 async def check_usable(url: str, *, create: bool) -> None:
-    """Raise `StoreError` if opening the store would create or migrate it. Commands call this before they open the
-    store.
+    """Raise `StoreError` if a command cannot use the store. Commands call this before they open the store.
 
-    With `create=True`, the store may be missing or have an older schema; opening it then creates or migrates it.
-    Commands that add rows pass True. Commands that read or change existing rows pass False. If the database has tables,
-    but none of Ostinato's, `NotAStore` is raised in both cases.
+    With `create=False`, the store must exist and have the newest schema. Commands that read or change existing rows
+    pass False. With `create=True`, the store may be missing or older, because opening it creates or migrates it.
+    Commands that add rows pass True. If the database has tables, but none of Ostinato's, `NotAStore` is always raised.
     """
     try:
         schema = await read_version(url, check=False)

@@ -82,13 +82,13 @@ class Watched(Generic[T]):
 class Patience:
     """Decides how long a watched coroutine may wait, and then cancels it.
 
-    While the loop has no timers, the limit depends on what else could wake the coroutine. It is `silent_files_s`
-    seconds if the loop watches sockets or pipes, such as those of a child process. Otherwise it is `silent_s` seconds
-    if other threads are alive. If nothing could wake the coroutine, it is cancelled at once.
+    If the loop has no timers, the limit depends on what else could wake the coroutine. If the loop watches sockets or
+    pipes, the limit is `silent_files_s` seconds. Otherwise, if other threads are alive, the limit is `silent_s`
+    seconds. Otherwise the coroutine is cancelled at once.
 
-    While the loop has timers, the limit is `years` of virtual time or `work_s` seconds of processor time, whichever
-    passes first. A coroutine that waits for its own timer, as in `asyncio.sleep`, is not cancelled. Processor time does
-    not pass while the machine is busy with other processes or a debugger stops the test.
+    If the loop has timers, the limit is `years` of virtual time or `work_s` seconds of processor time. The limit that
+    is reached first counts. A coroutine that waits for its own timer, as in `asyncio.sleep`, is not cancelled.
+    Processor time does not pass while a debugger stops the test.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -109,8 +109,9 @@ class Patience:
         self._steps = -1
 
     def may_wait_outside(self, files: int) -> bool:
-        """Return whether the loop may wait longer for a thread, a socket or a child process. If not, cancel the watched
-        coroutine. Call this when no timer is set. `files` is the number of sockets and pipes that the loop watches."""
+        """Return whether the loop may wait longer for threads, sockets or child processes. If the coroutine given to
+        `watch` has waited too long, cancel it and return False. Call this when the loop has no timer. `files` is the
+        number of sockets and pipes that the loop watches."""
         watched = self._watched
         if watched is None:
             return True
@@ -125,8 +126,8 @@ class Patience:
         return False
 
     def may_move(self) -> bool:
-        """Return whether the clock may move. If not, cancel the watched coroutine. Call this before moving the
-        clock."""
+        """Return whether the virtual clock may move. If the coroutine given to `watch` has waited too long, cancel it
+        and return False. Call this before every move."""
         self._silent_since_s = None
         watched = self._watched
         if watched is None:

@@ -73,8 +73,9 @@ class SkewedClock:
 class _JumpingSelector(selectors.BaseSelector):
     """A selector that moves the clock instead of waiting.
 
-    It moves the clock to the next timer if there are no events, no work outside the loop is in progress, no timer is
-    due, and no coroutine waits in `settle`. While work outside the loop is in progress, it waits in real time.
+    `select` returns at once if there are events or due timers. It waits in real time if work outside the loop is in
+    progress, or if there is no timer. Otherwise it moves the clock to the next timer. Before the move, it wakes the
+    coroutines that wait in `settle`.
     """
 
     def __init__(self, loop: VirtualLoop) -> None:
@@ -128,10 +129,11 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(self._jumping)
 
     def time(self) -> float:
-        """Return the seconds since the clock's beginning, but never less than the time of a timer that has run.
+        """Return the seconds since the clock's beginning.
 
-        A timer's time is a float and may lie between two microseconds of the clock. Code that waits until `time()`
-        reaches such a time would otherwise wait without end.
+        The clock counts whole microseconds, but the time of a timer may lie between two of them. As soon as such a
+        timer is due, `time` returns at least the timer's time. Otherwise code that waits for that time would wait
+        without end.
         """
         return max(self._reached, self.clock.elapsed())
 
@@ -146,9 +148,9 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Ignore the value that asyncio sets, which is the resolution of the machine's clock."""
 
     def catch_up(self, timeout: float) -> bool:
-        """Return whether a timer that is `timeout` seconds away is due now. The clock moves in whole microseconds, so a
-        timer less than half a microsecond ahead is due. If it is due, `time` never returns less than the timer's time
-        from now on."""
+        """Return whether a timer that is `timeout` seconds away counts as due now. A timer is due if it is less than
+        half a microsecond ahead of the clock. If the timer is due, `time` is never less than the timer's time from now
+        on."""
         when = self.time() + timeout
         if when >= self.clock.elapsed() + _BETWEEN:
             return False

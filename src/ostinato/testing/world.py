@@ -190,7 +190,7 @@ class _FrozenTimeStore(Store):
         return await self._frozen(lambda: self._store.read(make))  # type: ignore[no-any-return]
 
     def on_change(self, wake: Callable[[], None]) -> None:
-        """Do nothing: the hints would come from other processes, and a world has only one process."""
+        """Do nothing. A store calls `wake` for changes by other processes, and a world has only one process."""
 
     async def clock_probe(self) -> Micros | None:
         return None

@@ -1,6 +1,7 @@
 """The dispatcher: reads events in order and creates deliveries for the webhooks that want them.
 
-Every node has a dispatcher. A webhook's row is locked while its position moves, so no event is dispatched twice.
+Every node has a dispatcher. A dispatcher locks a webhook's row while it creates deliveries, so no event is dispatched
+twice.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ _POLL = 1.0
 
 
 class _Seen(NamedTuple):
-    """Remembers that no event up to the sequence number `until` matches a webhook.
+    """Remembers that a webhook wants none of the events after `seq` and up to `until`.
 
-    This is valid only while `seq` and `replays` of the webhook's row have not changed. It is kept in memory, because
-    storing it would need an extra commit after every commit that writes events.
+    `seq` and `until` are sequence numbers of events. The entry is valid while the webhook's row has the same `seq` and
+    `replays`. The entry is kept only in memory, so that unwanted events cause no writes.
     """
 
     seq: int

@@ -1,8 +1,8 @@
 """Subscriptions: which events go to which webhook.
 
-Each matching event becomes a run of the job `webhook`, in the transaction that moves the webhook's position in the
-order of events. So no event is lost, and repeating the operation changes nothing. Nothing here uses the network: the
-run sends the event.
+A webhook's row stores the sequence number of the last event that was checked. One transaction moves this number and
+creates a run of the job `webhook` for each matching event. So no event is lost, and repeating the operation changes
+nothing. Nothing here uses the network: the run sends the event.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Webhook:
 
     `seq` is the sequence number of the last event that was checked. `replays` counts how often events were sent again
     from an earlier position. `failing` is the time of the first failed delivery since the last success, or None.
-    `failing_seq` is the lowest sequence number of the events whose delivery has failed since then.
+    `failing_seq` is the lowest sequence number among the events whose delivery failed since the last success.
     """
 
     id: str

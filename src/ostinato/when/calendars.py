@@ -77,10 +77,10 @@ class Calendar:
         return replace(self, comment="")
 
     def to_json(self, *, always: bool = False) -> dict[str, str]:
-        """Return the fields as texts in the grammar of the cron dialect, by field name. Fields that have their default
-        value are left out.
+        """Return a dict from field name to text, in the grammar of the cron dialect.
 
-        With `always=True`, the fields that match every value are left out instead. This is for calendars of exclusions.
+        If `always` is false, fields with their default value are left out. If `always` is true, fields that match every
+        value are left out. Exclusions are written with `always`.
         """
         rest = _ALWAYS if always else _DEFAULT
         document = {f.name: ",".join(map(str, self.items(f))) for f in FIELDS if self.items(f) != rest.items(f)}
@@ -94,9 +94,9 @@ _NAMES = tuple(f.name for f in fields(Calendar))
 
 
 def read_calendar(document: Mapping[str, object], dialect: Dialect = "cron", *, rest: str = "") -> Calendar:
-    """Read a calendar from a dict of field name to value. A value is a text, a number, or a list of them. An absent
-    field gets the value `rest`. If `rest` is empty, it gets its default, as an absent year always does. Raises
-    `SpecError` if a field is unknown or wrong."""
+    """Read a calendar from a dict of field name to value. A value is a text, a number, or a list of texts and numbers.
+    An absent field gets the value `rest`, or its default if `rest` is empty. An absent year always gets its default.
+    Raises `SpecError` if a field is unknown or wrong."""
     items: dict[str, Items] = {}
     for name in document:
         if name not in _NAMES:

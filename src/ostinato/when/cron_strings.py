@@ -39,9 +39,9 @@ _SHORTHANDS = {
 class Cron:
     """One parsed cron string.
 
-    A string with `@every` has an interval, `every` and `phase`, and its `calendar` is None. `either` means that a day
-    matches if the day of month OR the day of week matches. `fixed` means that hour, minute and second have no wildcard.
-    In the dialect cron, the cron rule for daylight saving applies only to `fixed` strings.
+    For a string with `@every`, `calendar` is None, and `every` and `phase` define an interval. `either` means that a
+    day matches if the day of month OR the day of week matches. `fixed` means that hour, minute and second have no
+    wildcard. In the dialect cron, the cron rule for daylight saving applies only to `fixed` strings.
     """
 
     calendar: Calendar | None

@@ -52,7 +52,8 @@ def wall_source(wall: WallClock, zone: Zone) -> Source:
 
 
 def _unchanging_wall_source(wall: WallClock, offset: int) -> Source:
-    """Return the times in a zone with a single offset, such as UTC. In such a zone both rules give the same times."""
+    """Return a calendar's times in a zone with a single offset, such as UTC. In such a zone, `wall_source` and
+    `fixed_wall_source` give the same times."""
     next_wall, previous_wall = wall.next, wall.previous
     return Steps(
         lambda after: (next_wall(after // SECOND + offset) - offset) * SECOND,
@@ -61,8 +62,8 @@ def _unchanging_wall_source(wall: WallClock, offset: int) -> Source:
 
 
 def fixed_wall_source(wall: WallClock, zone: Zone) -> Source:
-    """Return the times under the cron rule. Each time occurs once: at the first instant at which the clock shows this
-    time or a later one."""
+    """Return a calendar's times under the cron rule: each matching wall-clock time occurs once. If the clock skips the
+    time, it occurs right after the skip. If the clock shows the time twice, only the first one counts."""
     if len(zone.starts) == 1:
         return _unchanging_wall_source(wall, zone.offsets[0])
     starts, offsets, ends_wall, reach = zone.starts, zone.offsets, zone.ends_wall, zone.reach

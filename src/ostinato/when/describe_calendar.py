@@ -201,8 +201,8 @@ def _step(values: Sequence[int]) -> int:
 
 
 def _repeat_step(calendar: Calendar, field: Field) -> int:
-    """Return the difference between neighbouring values of a field if it is always the same, otherwise 0. Two values
-    are enough only if they also continue evenly into the next cycle, as the minutes 0 and 30 do."""
+    """Return the constant difference between the values of a field, or 0 if there is none. For example, the minutes 0,
+    20, 40 give 20. Two values count only if they cover the field's whole range, as the minutes 0 and 30 do."""
     values = _values(calendar, field)
     if len(values) == 2 and _wraps_around(values, field):
         return values[1] - values[0]
@@ -210,8 +210,8 @@ def _repeat_step(calendar: Calendar, field: Field) -> int:
 
 
 def _wraps_around(values: Sequence[int], field: Field) -> bool:
-    """Return whether evenly spaced values begin with the lowest value and continue evenly into the next cycle. For
-    minutes, a cycle is an hour: 0, 20, 40 continue evenly, but 0, 25, 50 do not."""
+    """Return whether equally spaced values cover the whole range of a field. The minutes 0, 20, 40 do. The minutes 0,
+    25, 50 do not: only 10 minutes remain after 50. The minutes 5, 25, 45 do not: they do not begin with 0."""
     size = field.high - field.low + 1
     return values[0] == field.low and values[1] - values[0] == field.low + size - values[-1]
 

@@ -67,8 +67,9 @@ class Duration:
 
 
 def parse_duration(value: Length, field: str = "duration") -> Duration:
-    """Read a length. The value is a text in either form, a timedelta, or a number of seconds. The whole days of a
-    timedelta count as calendar days. Raises `SpecError` if the value is not a length, is negative, or is too long."""
+    """Read a length of time. `value` is a number of seconds, a timedelta, or a text such as `P1DT4H` (ISO 8601) or
+    `1h30m`. The whole days of a timedelta count as calendar days. Raises `SpecError` if `value` is not a length, is
+    negative, or is too long."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not 0 <= value <= _LONGEST // SECOND:  # not a number (NaN) is refused here, too
             hint = f"a number is seconds, from 0 to {_LONGEST // SECOND}"

@@ -47,7 +47,7 @@ def merged(parts: Iterable[Exclusions]) -> Exclusions:
 
 @dataclass(frozen=True, slots=True)
 class Readings:
-    """The wall-clock seconds, minutes and hours at which a spec can have times, as bit masks."""
+    """Which seconds, minutes and hours can occur in a spec's wall-clock times, as bit masks."""
 
     seconds: int = 0
     minutes: int = 0
@@ -61,12 +61,13 @@ ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 
 
 def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
-    """Return functions that tell a search which times it can skip. There is one function for each excluded calendar
-    (similar calendars are joined), one for all dates, and one for all spans. A function takes an instant. If the
-    instant is excluded, it returns a stretch of time around the instant to skip. Otherwise it returns None.
+    """Return functions that tell a search which times it can skip.
 
-    `readings` are the wall-clock times that the spec can have. `by_day` limits a stretch to one day, so that a search
-    without a result gives up, as Temporal's search does.
+    Each function takes an instant. If the instant is excluded, the function returns a stretch around it without any
+    time of the spec. Otherwise the function returns None.
+
+    `readings` says which wall-clock times the spec can have. With `by_day`, a calendar's stretch is at most one day. A
+    search through many excluded days then gives up, as Temporal's search does.
     """
     walls = map(WallClock, _joined(exclusions.calendars))
     stretch_functions = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
@@ -96,14 +97,13 @@ def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
 
 
 def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
-    """Return a function that takes an instant. If the calendar excludes the instant, the function returns a stretch of
-    time around it. Otherwise it returns None. Within the stretch, the calendar excludes every time that the spec can
-    have.
+    """Return a function that finds stretches of time that a calendar excludes.
 
-    If the calendar leaves some of the spec's seconds, the stretch is a part of a minute. Otherwise, if it leaves some
-    of the spec's minutes, the stretch is a part of an hour. Otherwise the stretch is a part of a day, or the whole day.
-    If the calendar excludes every time of every day, the stretch lasts until the zone's offset changes; with `by_day`,
-    it is one day.
+    The function takes an instant. If the calendar excludes the instant, the function returns a stretch around it. In
+    this stretch, the calendar excludes every time that the spec can have. Otherwise the function returns None.
+
+    A stretch lies within one minute, hour or day, depending on the calendar. If the calendar excludes all the spec's
+    times, a stretch lasts until the zone's offset changes. `by_day` limits every stretch to one day.
     """
     levels = (
         (readings.seconds & ~wall.seconds, 1, 60),
@@ -117,11 +117,11 @@ def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day
 
 
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
-    """Return a function that takes an instant. If `matches` accepts the instant's wall-clock time, the function returns
-    the whole stretch of time between two changes of the zone's offset. Otherwise it returns None.
+    """Return a function that maps an instant to a stretch of time to skip, or None.
 
-    The first second after a change is left out, because times that were moved out of a gap lie there. It is included
-    only if the instant is in it.
+    If `matches` rejects the instant's wall-clock time, the result is None. Otherwise the stretch ends at the next
+    change of the zone's offset. The stretch begins one second after the previous change, or at the instant's second if
+    that is earlier. The second right after a change may have times that the change has moved there.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
@@ -137,8 +137,8 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
-    """Return a run for each value from 0 to `size - 1`. The run has the consecutive values around this value that are
-    not in the bit mask `left`. It is written as (first value, last value + 1)."""
+    """For each value below `size`, return the range around it that has no value of `left`. `left` is a bit mask. A
+    range is (first value, last value + 1)."""
     runs = []
     for value in range(size):
         above = left >> value
@@ -150,11 +150,11 @@ def _runs(left: int, size: int) -> list[tuple[int, int]]:
 def _wall_stretch(
     matches: Callable[[int], bool], unit: int, cycle: int, runs: list[tuple[int, int]], zone: Zone
 ) -> Stretch:
-    """Return a function that takes an instant. If `matches` accepts the instant's wall-clock time, the function returns
-    the stretch of time around it. Otherwise it returns None.
+    """Return a function that maps an instant to a stretch of time to skip, or None.
 
-    A cycle of `cycle` seconds consists of units of `unit` seconds. For each unit of a cycle, `runs` has the stretch
-    around it as (first unit, last unit + 1). A stretch never crosses a change of the zone's offset.
+    If `matches` rejects the instant's wall-clock time, the result is None. A cycle has `cycle` seconds and consists of
+    units of `unit` seconds, as an hour consists of minutes. For an instant in unit `i` of its cycle, the stretch is
+    `runs[i]`: (first unit, last unit + 1). A stretch never crosses a change of the zone's offset.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]

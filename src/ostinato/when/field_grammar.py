@@ -205,8 +205,9 @@ def _temporal_part(part: str, field: Field, where: str) -> list[Item]:
 
 
 def temporal_value(text: str, field: Field, top: int) -> int | None:
-    """Return the number that a text means, or None if the text is wrong. The text is the beginning of the name of a
-    month or weekday, or a number up to `top` that Go's Atoi accepts (`+5`, `05`)."""
+    """Return the number that `text` means, or None if `text` is wrong. `text` may be the name of a month or weekday, or
+    the first letters of such a name. `text` may also be a number up to `top`, as Go's Atoi reads it: `5`, `+5`,
+    `05`."""
     named = _name(text, field, 2 if field.names == WEEKDAYS else 3)
     if named is not None:
         return named

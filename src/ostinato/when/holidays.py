@@ -22,8 +22,8 @@ _TOO_OFTEN = ("SECONDLY", "MINUTELY", "HOURLY")
 
 
 def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int = 2100) -> Exclusions:
-    """Return the exclusions for the events of an iCalendar document. `tz` is the zone of timed events without a zone.
-    Raises `SpecError` if the document cannot be read or has too many events."""
+    """Return the exclusions for the events of an iCalendar document. `tz` is used for times of day that the document
+    gives without a zone. Raises `SpecError` if the document cannot be read or has too many events."""
     try:
         import icalendar
         import recurring_ical_events
@@ -96,8 +96,8 @@ def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date
 
 
 def _days(first: date, end: date, first_year: int, last_year: int) -> Iterator[date]:
-    """Yield the days of an all-day event from `first_year` through `last_year`. `end` is exclusive: it is the day after
-    the event. If `end` equals `first`, the event has one day."""
+    """Yield the days of an all-day event, without days before `first_year` or after `last_year`. `first` is the event's
+    first day, and `end` is the day after its last day. An event whose `end` equals `first` has one day."""
     last = min(max(first, end - timedelta(days=1)), date(last_year, 12, 31))
     first = max(first, date(first_year, 1, 1))
     return (first + timedelta(days=n) for n in range((last - first).days + 1))

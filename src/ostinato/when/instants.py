@@ -54,10 +54,10 @@ def on_clock(instant: Micros, zone: tzinfo) -> str:
 
 
 def _leap_second(text: str) -> datetime | None:
-    """Return the datetime for a leap second such as `2016-12-31T23:59:60Z`, or None for any other text. Unix time does
-    not count leap seconds, so the result is the second after it.
+    """Return the datetime for a leap second such as `2016-12-31T23:59:60Z`, or None for any other text.
 
-    RFC 3339 allows a leap second only at the end of a day in UTC.
+    Unix time has no leap seconds, so the result is the next second: `2017-01-01T00:00:00Z` for this example. RFC 3339
+    allows a leap second only at the end of a day in UTC.
     """
     match = _LEAP.fullmatch(text)
     if match is None:

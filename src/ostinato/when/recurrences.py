@@ -35,8 +35,9 @@ def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: boo
     first = date(1970, 1, 1) + timedelta(days=first_day)
 
     def instants(number: int) -> list[Micros]:
-        """Return the instants of one recurrence. `number` counts the recurrences; the anchor has the number 0. Usually
-        there is one instant. Under the wall rule there is none in a gap, and there are two in a fold."""
+        """Return the instants of the recurrence with this `number`; the anchor has the number 0. Usually there is one
+        instant. With `literal`, a wall-clock time that the zone skips has no instant. With `literal`, a time that the
+        zone repeats has two."""
         if number <= 0:
             return [anchor] if number == 0 else []
         year, month = divmod(first.year * 12 + first.month - 1 + number * period.months, 12)

@@ -61,10 +61,7 @@ def times_source(times: tuple[Micros, ...]) -> Source:
 
 
 def union(sources: list[Source]) -> Source:
-    """Return a source of the times of all these sources.
-
-    The last answer of each source's `next` is cached, and used until the search reaches it.
-    """
+    """Return a source that has the times of all `sources`. Its `next` caches the last answer of each source."""
     if len(sources) == 1:
         return sources[0]
 

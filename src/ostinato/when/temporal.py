@@ -73,10 +73,10 @@ def _in_temporal_words(problem: SpecError) -> SpecError:
 
 
 def canonical(spec: Spec) -> Spec:
-    """Return a spec with the same times in the form that Temporal's server stores.
+    """Return the spec, converted to the form in which Temporal's server stores specs. Its times stay the same.
 
     Cron strings become structured calendars and intervals, and the zone of a cron string becomes the spec's zone. A
-    canonical spec is returned unchanged. Raises `SpecError` if Temporal cannot express the spec.
+    spec in this form is returned unchanged. Raises `SpecError` if Temporal cannot express the spec.
     """
     beyond = ", ".join(_beyond_temporal(spec))
     if beyond:

@@ -133,8 +133,8 @@ class Compiled:
     def jittered(self, nominal: Micros, seed: str) -> Micros:
         """Return the due time of an occurrence: its nominal time plus jitter.
 
-        The due time is before the next time of the spec's sources. This next time may be excluded, or after the end of
-        the spec.
+        The due time is always before the spec's next time. This limit applies even if the next time is excluded or
+        after the spec's end.
         """
         if not self._jitter:
             return nominal
@@ -157,8 +157,7 @@ class Compiled:
         )
 
     def _sources(self, spec: Spec) -> tuple[list[Source], Readings]:
-        """Return the sources of the spec, and the wall-clock seconds, minutes and hours at which they can have
-        times."""
+        """Return the sources of the spec's times, and which wall-clock seconds, minutes and hours can occur."""
         temporal = spec.dialect == "temporal"
         literal = spec.rule == "wall"
         sources: list[Source] = []
@@ -253,8 +252,8 @@ def _whole_seconds(micros: Micros) -> Micros:
 
 
 def _is_fixed(calendar: Calendar) -> bool:
-    """Return whether a calendar has a fixed time of day, in the sense of cron. It does if no range in its second,
-    minute or hour field covers all values of the field."""
+    """Return whether a calendar has a fixed time of day, in the sense of cron. The time is not fixed if a range covers
+    all values of the second, minute or hour."""
     for field in (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD):
         for item in calendar.items(field):
             if isinstance(item, Range) and (item.start, item.end) == (field.low, field.high):

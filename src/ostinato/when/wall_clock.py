@@ -1,6 +1,6 @@
 """Match a calendar against the wall clock, without regard to time zones.
 
-A wall second is a wall-clock time in some zone, counted as seconds since 1970 as if it were UTC.
+A wall second is a wall-clock time as a number. The number is the Unix time at which a clock in UTC shows this time.
 """
 
 from __future__ import annotations

@@ -51,9 +51,8 @@ def read_zone_file(data: bytes) -> ZoneFile:
 
 
 def _block(data: bytes, at: int, width: int, code: str) -> tuple[tuple[int, ...], int]:
-    """Read one block of a zone file, which begins at the index `at`. Returns (changes, index of the block's end).
-    `width` is the number of bytes per time. It is 4 in the first block, and 8 in the second, which files have from
-    version 2 on. Raises `ValueError` if the block is wrong."""
+    """Read one block of a zone file, which begins at the index `at`. Returns (changes, index of the block's end). Each
+    time in the block has `width` bytes and the `struct` format `code`. Raises `ValueError` if the block is wrong."""
     if len(data) < at + _HEADER.size:
         raise ValueError("it is cut short")
     magic, _, utc, std, leaps, times, types, chars = _HEADER.unpack_from(data, at)
@@ -92,11 +91,11 @@ def changes_by_rule(rule: str, first_year: int, last_year: int) -> Iterator[int]
 
 
 def _epoch_days(day: str, year: int) -> Iterator[int]:
-    """Yield the epoch days on which the day of a POSIX rule falls in a year.
+    """Yield the days of `year` that `day` may mean, counted from 1970. `day` comes from a POSIX rule for a zone.
 
-    `M10.5.0` is October's last Sunday, `J60` is the first of March in every year, and `59` is the 60th day of the year.
-    For the last two forms, some Python versions compute a wrong day, one too early or too late. So the day before and
-    the day after are yielded as well.
+    `M10.5.0` is October's last Sunday. `J60` is the first of March in every year. `59` is the 60th day of the year. For
+    the forms `J60` and `59`, some Python versions compute a day too early or too late. So these forms also yield the
+    day before and the day after.
     """
     if not day.startswith("M"):
         number = int(day.removeprefix("J"))

@@ -28,8 +28,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A run that failed with a logic error, as a fixer sees it. `prepared` is a dict with the `reservations`, the
-    `data` and the `title` that `prepare` returned. It is None if the run has no such checkpoint."""
+    """A run that failed with a logic error, as a fixer receives it. `prepared` is the result of `prepare`: a dict with
+    `reservations`, `data` and `title`. If the run has stored no such result, `prepared` is None."""
 
     workflow: str
     version: str
@@ -161,9 +161,9 @@ class Workflows(Queries):
         """Resolve the problem that blocks a workflow. `choice` is `reauthenticate`, `approve`, `resume`, `try_again`,
         `did_not_happen` or `skip`.
 
-        `get(name).choices` are the choices that apply now; `resume` may be used in place of `reauthenticate` and
-        `approve`. Raises `Conflict` if the workflow is not blocked, if the choice does not apply, or if `run_id` is
-        given and another run blocks the workflow.
+        `get(name).choices` lists the choices that apply now. `resume` may replace `reauthenticate` and `approve`. If
+        `run_id` is given, only a problem of this run is resolved. Raises `Conflict` if there is no such problem, or if
+        the choice does not apply now.
         """
         try:
             chosen = Choice(choice)

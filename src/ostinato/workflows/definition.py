@@ -83,7 +83,8 @@ class ConsumerDefinition:
 
 @dataclass(frozen=True)
 class Definition:
-    """The parts of a workflow without its code: enough to schedule it, to show it and to draw it."""
+    """The structure of a workflow, without the code of its handlers. It is enough to schedule, show and draw the
+    workflow."""
 
     topics: tuple[str, ...]
     producers: tuple[ProducerDefinition, ...]

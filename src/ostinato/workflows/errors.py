@@ -1,9 +1,13 @@
 """The errors that mutators, readers and handlers raise. Each belongs to one class of failures.
 
-The class of a failure depends only on the type of the error, never on its message. For errors that are not in this
-module, there are fixed rules. Errors of the store are transient. From a reader or a mutator, `TimeoutError` and
-`ConnectionError` are transient, too, and all other errors are internal errors. From a handler, all other errors are
-logic errors (see `runtime.context.classify`).
+The class depends only on the type of the error, never on its message. Errors that are not in this module have these
+classes:
+
+- An error of the store is transient.
+- From a reader or mutator, `TimeoutError` and `ConnectionError` are transient. Any other error is an internal error.
+- From a handler, any other error is a logic error.
+
+See `classify` and `classify_handler` in `runtime.context`.
 """
 
 from __future__ import annotations
@@ -16,8 +20,8 @@ from ostinato.workflows.model import Delivered, FailureClass
 
 class HandlerFailed(OstinatoError):
     """The base class of the errors in this module. `delivered` says whether the effect of a mutator took place: `"no"`,
-    `"maybe"` or `"yes"`. The default is `usually`, which each class sets. With `"yes"`, `result` is the mutator's
-    result."""
+    `"maybe"` or `"yes"`. If `delivered` is None, the class attribute `usually` is used. With `"yes"`, `result` is the
+    mutator's result."""
 
     failure: ClassVar[FailureClass] = FailureClass.INTERNAL
     usually: ClassVar[Delivered] = Delivered.MAYBE

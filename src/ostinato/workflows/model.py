@@ -117,8 +117,8 @@ class FailureClass(StrEnum):
 
     @property
     def put_right(self) -> Choice:
-        """The choice by which a person reports that the cause of the failure is removed. `RESUME` may be used instead.
-        This does not apply to `RECONCILIATION`, whose choices are `TRY_AGAIN`, `DID_NOT_HAPPEN` and `SKIP`."""
+        """The choice with which a person reports that this failure's cause is removed. The choice `RESUME` has the same
+        effect. For `RECONCILIATION`, the choices are `TRY_AGAIN`, `DID_NOT_HAPPEN` and `SKIP` instead."""
         return _PUT_RIGHT.get(self, Choice.RESUME)
 
 
@@ -257,9 +257,8 @@ def read_policy(settings: Mapping[str, Any]) -> Policy:
 class Workflow:
     """A stored workflow.
 
-    `run_id` is the id of its only unfinished run, which is active or paused in place (`FailureClass.resumes_in_place`).
-    `definition` is JSON. `digest` identifies the definition and its code. `repairs` counts how often the fixer, or a
-    deployment with the same version number, has replaced the code of this version.
+    `run_id` is the id of the only unfinished run, or None. `definition` is JSON. `digest` identifies the definition and
+    its code. `repairs` counts how often the code of this version was replaced without a new version number.
     """
 
     id: str
@@ -292,8 +291,8 @@ class Workflow:
 class HandlerState:
     """The stored state of a handler. `state` is the value that the handler returned last, as JSON.
 
-    A producer is due at `next_run`. A consumer is due at `wake_at`. A consumer is `dirty` if events have arrived or
-    remain. A dirty consumer is also due at `not_before`, or at once if `not_before` is None.
+    A producer is due at `next_run`. A consumer is due at `wake_at`, or earlier if it is `dirty`. `dirty` means that
+    there may be events for the consumer. A dirty consumer is due at `not_before`, or at once if `not_before` is None.
     """
 
     workflow_id: str

@@ -1,4 +1,4 @@
-"""`app.workflows`: the calls that only read. Each is one read of a few statements, however many rows it returns."""
+"""`app.workflows`: the calls that only read. Each call uses a few SQL statements, however many rows it returns."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class Queries:
         self, name: str, *, status: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[OutputInfo]:
         """Return the effects of a workflow, newest first, with the inputs that caused them. `before` is the id of the
-        last output of the previous page. Failed attempts changed nothing; only `run` shows them."""
+        last output of the previous page. Failed effects are left out; the method `run` shows them."""
         check_limit(limit)
         _check_texts(before=before)
         _check_status("an output", status, OUTPUT_STATUSES)
@@ -280,7 +280,7 @@ def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
 
 
 def _load_inputs_of(mutations: Sequence[Mutation]) -> Operation[dict[str, list[InputRecord]]]:
-    """Return the inputs that caused these mutations, by the id of the run that owns the mutation."""
+    """Return a dict from each mutation's `run_id` to the inputs that caused the mutation."""
     inputs: dict[str, list[InputRecord]] = {}
     keys = sorted({(mutation.run_id,) for mutation in mutations})
     for run_id, *row in (yield statement("inputs_of", keys)) if keys else []:

@@ -147,8 +147,8 @@ def _failure(status: int, words: str) -> HandlerFailed:
 
 @dataclass(frozen=True, slots=True)
 class _Starts:
-    """The mutator `start`. Its `reconcile` is `find`, which looks up the started run by the run's key. This key is
-    derived from the key of the effect."""
+    """The mutator `start`. Its `reconcile` is the method `find`, which looks for the started run. Both methods use the
+    same run key, which is derived from the effect's key."""
 
     host: Host
 
@@ -194,8 +194,8 @@ class _Starts:
         return NOT_APPLIED if id is None else applied({"id": id, "key": _run_key(call)})
 
     async def _check_known(self, action: Action) -> None:
-        """Raise OstinatoError for a job that no node has declared. A run of such a job would only wait, but the effect
-        would count as applied."""
+        """Raise `OstinatoError` if `action` is a job that no node has declared. Without this check, the effect would
+        count as applied, although the job's run only waits."""
         engine, job = self.host.engine(), action.job
         if action.kind != JOB or engine.find_job(job) is not None:
             return

@@ -22,8 +22,7 @@ _LOST = "its node was lost while it was at work"
 
 
 def run_kind(new_id: NewId) -> RunKind:
-    """Return the rules for runs of workflows. `new_id` creates the ids of the runs that follow a stopped or crashed
-    run."""
+    """Return how the engine stops, recovers and checks the runs of workflows. `new_id` creates the ids of new runs."""
 
     def stop(
         run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
@@ -79,8 +78,8 @@ def run_kind(new_id: NewId) -> RunKind:
         yield
 
     def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-        """Find reserved events whose run is neither the unfinished run of its workflow nor the run that blocks it. They
-        are only reported: even with `repair` they are not released."""
+        """Find reserved events whose run is over and does not block its workflow. The events are only reported: even
+        with `repair`, they stay reserved."""
         rows = yield statement("orphaned_reservations", limit=200)
         words = "is reserved by run {}, which is {}"
         return [Finding("workflow_event_orphaned", id, words.format(run, status), False) for id, run, status in rows]

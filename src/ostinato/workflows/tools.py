@@ -24,7 +24,8 @@ class Reconciled:
 
 
 def applied(result: Json = None) -> Reconciled:
-    """Return the answer that the effect took place. `result` is the value that the call would have returned."""
+    """Return the answer of `reconcile` for an effect that took place. `result` counts as the value that the mutator
+    returned."""
     return Reconciled(MutationStatus.APPLIED, result)
 
 
@@ -34,8 +35,8 @@ NOT_KNOWN_YET = Reconciled(MutationStatus.NEEDS_RECONCILE)
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
-    """The first argument of a mutator and of its `reconcile`: facts about the call. `key` is the same for every try of
-    one effect, in all runs and in `reconcile`. In `reconcile`, `age` is how long ago the mutator was called."""
+    """Facts about a call: the first argument of a mutator and of its `reconcile`. `key` identifies the effect: it is
+    the same whenever the effect is tried or checked. In `reconcile`, `age` is how long ago the mutator was called."""
 
     key: str
     workflow: str
@@ -87,8 +88,8 @@ class Tools:
         return declare
 
     def take_over(self, before: Tools) -> None:
-        """Add the readers and mutators of another instance. A tool that this instance already has is not replaced,
-        because the tools that come with Ostinato belong to one app and its store."""
+        """Add the readers and mutators of `before`, the instance that this one replaces. If both have a tool of the
+        same name, this instance keeps its own. So the standard tools use this instance's app and store."""
         self.readers = before.readers | self.readers
         self.mutators = before.mutators | self.mutators
 

@@ -53,13 +53,13 @@ _ITSELF = frozenset({IPv6Address("::"), IPv6Address("::1")})
 
 
 def kind_of(address: Address) -> Kind:
-    """Return the kind of an address. The address must not embed another one: call `meant` first."""
+    """Return the kind of an address that embeds no other address. For other addresses, pass the results of `meant`."""
     return next(kind for network, kind in _BY_LENGTH if address in network)
 
 
 def meant(address: Address) -> tuple[Address, ...]:
-    """Return the addresses that a packet for this address reaches. They are the addresses that it embeds (as 6to4,
-    Teredo and NAT64 do), or else the address itself."""
+    """Return the addresses that a packet for `address` reaches. If `address` embeds others, as in 6to4, Teredo and
+    NAT64, return the embedded addresses. Otherwise return `address` itself."""
     if isinstance(address, IPv4Address) or address in _ITSELF:
         return (address,)
     if address.sixtofour is not None:

@@ -72,11 +72,11 @@ class EgressConnectTimedOut(EgressTimedOut, EgressUnconnected):
 class EgressPolicy:
     """Where requests may go. By default, to public addresses only.
 
-    `allow_private` also allows loopback and private addresses. `allow` allows such addresses only for the names
-    (`hooks.internal`, `*.corp.example`) and in the networks (`10.1.0.0/16`) that it lists. `only`, if not empty,
-    refuses all names and networks that it does not list. `deny` refuses the names and networks that it lists, whatever
-    the other settings allow. Link-local, metadata, multicast, unspecified and reserved addresses are refused under
-    every policy.
+    `allow_private` also allows all loopback and private addresses. `allow` lists names (`hooks.internal`,
+    `*.corp.example`) and networks (`10.1.0.0/16`) for which loopback and private addresses are allowed. If `only` is
+    not empty, all names and networks that it does not list are refused. `deny` lists names and networks that are always
+    refused, whatever the other settings allow. Link-local, metadata, multicast, unspecified and reserved addresses are
+    refused under every policy.
     """
 
     allow_private: bool = False
@@ -150,8 +150,8 @@ class _Places:
         return plain in self.names or plain.endswith(self.suffixes)
 
     def networks_hold(self, address: Address, ends: Sequence[Address], *, every: bool = True) -> bool:
-        """Return whether the networks contain `address` itself, or all of `ends`. `ends` is the result of
-        `meant(address)`. With `every=False`, it is enough if the networks contain one of `ends`."""
+        """Return whether the networks contain `address`, or every address in `ends`. `ends` are the addresses that
+        `address` embeds, if any. With `every=False`, one address in `ends` is enough."""
         inside = [any(end in network for network in self.networks) for end in ends]
         return any(address in network for network in self.networks) or (any(inside) and (all(inside) or not every))
 
@@ -185,8 +185,8 @@ def _spelled(host: str, text: str, ends: Sequence[Address]) -> str:
 
 
 class _CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Opens the connections of httpcore, to addresses that the policy allows. This class both checks and connects, so
-    that the checked address is the connected one."""
+    """Opens the connections of httpcore, only to addresses that the policy allows. The addresses of a host are looked
+    up once, checked, and then used for the connection."""
 
     def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
         self._policy = policy
@@ -250,8 +250,8 @@ class _Hop:
 class Egress:
     """Sends requests to the addresses that the policy allows.
 
-    Every request opens its own connection. So there is nothing to close, and different event loops share nothing. A
-    connection is never used again later, when the check of its address may be outdated.
+    Every request opens its own connection, to an address that has just been checked. So there is nothing to close, and
+    different event loops share nothing.
     """
 
     def __init__(

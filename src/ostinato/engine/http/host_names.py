@@ -28,8 +28,8 @@ class Resolver:
         self._under_way = WeakKeyDictionary()
 
     async def __call__(self, host: str, port: int) -> Sequence[str]:
-        """Return the addresses of a name. The system's resolver also reads numeric forms such as `2130706433` and
-        `0x7f.1`.
+        """Return the IP addresses of a host name. The system's resolver accepts numbers, too: `2130706433` and `0x7f.1`
+        are both `127.0.0.1`.
 
         Raises `OSError` if the name has no address, or if too many lookups are in progress.
         """

@@ -152,8 +152,8 @@ def _about(ctx: Context) -> dict[str, str]:
 
 
 def _charset(content_type: str) -> str:
-    """Return the charset that a header names. Returns UTF-8 if the charset is unknown, or if decoding a text in it may
-    take more than linear time, as with punycode."""
+    """Return the charset that a header names. Returns UTF-8 if the charset is missing, unknown, or slow to decode, as
+    punycode is."""
     named = _CHARSET.search(content_type)
     try:
         name = codecs.lookup(named[1]).name if named else "utf-8"

@@ -45,7 +45,8 @@ def read_key(secret: str) -> bytes:
 
 def sign(secrets: Sequence[str], id: str, now: Micros, body: bytes) -> dict[str, str]:
     """Return a dict of the three headers that sign a body. They contain one signature per secret, in the order of the
-    secrets. Raises `OstinatoError` if there is no secret, or if the id is not ASCII text without a dot."""
+    secrets. `id` must be ASCII text, not empty, without a dot. Raises `OstinatoError` for any other `id`, or if there
+    is no secret."""
     if not secrets:
         raise OstinatoError("there is no secret to sign with")
     if not id or "." in id or not id.isascii() or not id.isprintable():
@@ -58,8 +59,8 @@ def sign(secrets: Sequence[str], id: str, now: Micros, body: bytes) -> dict[str,
 def verify(
     secrets: Sequence[str], headers: Mapping[str, str], body: bytes, now: Micros, tolerance: Micros = TOLERANCE
 ) -> None:
-    """Raise `SignatureInvalid` unless one of the secrets signed these headers and this body, and the timestamp of the
-    signature differs from `now` by at most `tolerance`."""
+    """Check that one of the secrets signed these headers and this body. Raises `SignatureInvalid` if none did, or if
+    the timestamp differs from `now` by more than `tolerance`."""
     values = {name.lower(): value for name, value in headers.items()}
     missing = [name for name in HEADERS if not values.get(name)]
     if missing:

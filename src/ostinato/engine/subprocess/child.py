@@ -29,11 +29,10 @@ _ORPHANED = 3  # exit code
 
 
 class Parent:
-    """Reads the lines that the parent sends, and ends the child when the parent is gone.
+    """Reads lines from the parent process, and ends this child process when the parent is gone.
 
-    When the parent is gone, another node takes over the run, and the run must not be executed twice at the same time.
-    On Linux the kernel kills the child at once. On other systems a thread of the child sees the end of the pipe, as
-    soon as the function releases the interpreter lock.
+    The child must end, because another node then takes over the run. On Linux the kernel kills the child at once. On
+    other systems a thread ends the child, as soon as the job's code releases the GIL.
     """
 
     def __init__(self, pid: int) -> None:
@@ -123,9 +122,9 @@ def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
 
 
 def _leave_stopping_to_the_node() -> None:
-    """Do nothing on SIGINT and SIGTERM, because the node decides when its children end. A service manager that stops a
-    node also signals the node's children, but the node gives them a grace period to finish. Programs that the function
-    starts would inherit an ignored signal, so the signals get an empty handler instead."""
+    """Make this process survive SIGINT and SIGTERM, because the node decides when its children end. A service manager
+    may send these signals to the node and to its children. The signals get an empty handler, because programs that the
+    job starts would inherit SIG_IGN."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: None)
 

@@ -59,7 +59,7 @@ class ScheduleFlags:
     def as_fields(self) -> Json:
         """Return the options that were given, as fields of a request.
 
-        Raises `OstinatoError` if two options contradict one another, or if an option lacks another that it needs.
+        Raises `OstinatoError` if options do not fit together, such as --session without --user.
         """
         return only_given(
             trigger=self._trigger(),

@@ -95,7 +95,8 @@ async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: b
 
 
 async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tuple[dict[str, str], dict[str, str]]:
-    """Change each schedule. Return the errors and the notes of the answers, both by the name of the schedule."""
+    """Change each schedule in `names` with `do`. Return two dicts by schedule name: the errors, and the notes in the
+    answers."""
     failed: dict[str, str] = {}
     notes: dict[str, str] = {}
     count = 0
@@ -119,7 +120,7 @@ async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tu
 
 
 def more(answer: Json) -> str:
-    """Return the run, the backfill and the late times of an answer as text in brackets. Return "" if it has none."""
+    """Return the run, the backfill and the late times in `answer` as text in brackets. Return "" if there are none."""
     parts = []
     run = answer.get("run")
     if run:

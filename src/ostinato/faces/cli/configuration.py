@@ -72,8 +72,8 @@ class Configuration:
 
     @property
     def _egress(self) -> EgressPolicy | None:
-        """Return an egress policy of the given egress settings, or None if none was given. It replaces the policy in
-        the app's code."""
+        """Return the egress policy in the configuration, or None if no egress setting was given. This policy replaces
+        the one in the app's code."""
         parts = {
             "allow": self.egress_allow,
             "allow_private": self.egress_allow_private,

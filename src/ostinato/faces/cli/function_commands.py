@@ -222,8 +222,8 @@ def _page(run: Json) -> RenderableType:
 
 
 def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> RenderableType:
-    """Return a timeline of the newest `most` steps. If earlier steps are left out, a line before it counts them and
-    shows `hint`."""
+    """Return a timeline of the newest `most` steps. If there are earlier steps, a line above the timeline says how
+    many, and shows `hint`."""
     newest = recorded[-most:]
     left_out = len(recorded) - len(newest)
     notes = [f"{counted(left_out, 'earlier step')}; {hint}"] if left_out else []

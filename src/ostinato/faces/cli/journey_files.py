@@ -33,7 +33,7 @@ def is_file(what: str) -> bool:
 def read_files(paths: Sequence[str]) -> list[Written]:
     """Read every definition in files and folders.
 
-    Invalid definitions are returned, too, because the server lists all reasons when it refuses them.
+    The definitions may be invalid. `check_files` or the server checks them later, and lists all problems.
     """
     return [_written(file) for path in paths for file in _files(Path(path))]
 

@@ -78,9 +78,10 @@ async def mcp(
 
 
 async def _clients(place: Place, loopback: bool, opened: AsyncExitStack) -> Any:
-    """Return a function that takes a token and returns a client of the place.
+    """Return a function that takes a token and returns a client of `place`.
 
-    A store is opened once. Its clients call the API in this process, so that tokens are checked as on a server.
+    If `place` is a server, the client calls the server. If `place` is a store, the client calls the API in this
+    process. Tokens are checked in both cases.
     """
     options: dict[str, Any] = {"namespace": place.namespace, "patience": PATIENCE}
     if place.server is not None:

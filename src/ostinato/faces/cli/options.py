@@ -95,9 +95,10 @@ def _read(option: Option, value: Any) -> Any:
 
 
 def changed_options(options: ScheduleOptions, unset: list[str] | None) -> Json:
-    """Return the options that an update changes, by name. An option in `unset` is None: it gets its default again.
+    """Return the options that an update changes, by name. An option in `unset` has the value None, which restores its
+    default.
 
-    Raises `OstinatoError` for an option that does not exist, or that is both set and unset.
+    Raises `OstinatoError` if an option in `unset` does not exist, or is also set by `options`.
     """
     changes = options.as_fields()
     names = {_python_name(option).replace("_", "-"): option.name for option in _TABLE.values()}

@@ -68,7 +68,8 @@ class Output:
         typer.echo(json.dumps(value, ensure_ascii=False))
 
     def say(self, value: Any, *words: str | Text) -> None:
-        """Print one answer: `value` as JSON if JSON is wanted, else the lines in `words`."""
+        """Print one answer. If JSON is wanted, print `value` as JSON. Otherwise print each text in `words` as a
+        line."""
         if self.as_json:
             self.json(value)
             return

@@ -1,7 +1,7 @@
-"""Read plain values of options and arguments (texts, whole numbers, lists of texts) without pydantic.
+"""Read plain values of options and arguments without pydantic: texts, whole numbers and lists of texts.
 
-Typer reads all parameters through pydantic, and loading pydantic takes longer than most commands. Typer still reads all
-other values, and reports wrong ones.
+Typer by itself reads every value through pydantic, and loading pydantic takes longer than most commands. Values that
+are wrong or not plain are still left to Typer.
 """
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ def run_reloading(app: str | None, grace: float) -> None:
 
 
 def folder_of(app: str) -> Path:
-    """Return the folder whose files are watched: that of the app's package, or the one that contains its module."""
+    """Return the folder of the app's package or module. The files in this folder are watched. If there is no such
+    package or module, return the current folder."""
     folder = Path.cwd()
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
@@ -98,7 +99,8 @@ class _Reloader:
                 return code
 
     def _signalled(self, number: int, _: object) -> None:
-        """Pass a signal on to the child. The child has its own session, so that it gets each signal once."""
+        """Stop reloading, and pass a signal on to the child. The child has its own session, so the terminal sends its
+        signals only to this process."""
         self._stopping.set()
         if self._child is not None and self._child.poll() is None:
             self._child.send_signal(number)
@@ -106,7 +108,8 @@ class _Reloader:
     def _until_change(self, seen: dict[Path, tuple[int, int]]) -> int | None:
         """Wait until a watched file changes. Then stop the child, and return None.
 
-        Return the child's exit code instead if a signal comes, or if the child ends with code 0.
+        If a signal comes, wait until the child has ended, and return its exit code. If the child ends with code 0,
+        return 0. If the child ends with another code, keep waiting for a change.
         """
         child = self._child
         assert child is not None

@@ -71,9 +71,9 @@ def read_place(
 
 @asynccontextmanager
 async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client]:
-    """Open a client for the place. With `create`, a missing store is created and an older one is migrated.
+    """Open a client for `place`. With `create`, a missing store is created, and an older store is migrated.
 
-    Raises `NotAStore` if the database has tables, but none of Ostinato's, even with `create`.
+    Raises `NotAStore` if the database has only tables of other programs. `create` makes no difference to this error.
     """
     if place.server is not None:
         verify: Any = True
@@ -242,9 +242,10 @@ Command = Callable[..., Awaitable[None]]
 
 @contextmanager
 def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
-    """Yield `place`. If only a plan is made and the store does not exist yet, yield an empty temporary store instead.
+    """Yield `place`, or an empty temporary store if `place` does not exist yet.
 
-    In that case a note is printed. `otherwise` is its part about what creates the store, such as "with --apply".
+    The temporary store is used only if `only_a_plan` is true. Then a note says that the store is created later.
+    `otherwise` is the part of the note that says when, such as "with --apply".
     """
     if not only_a_plan or place.server is not None or store_exists(place.store):
         yield place
@@ -277,7 +278,7 @@ def command(group: typer.Typer, name: str | None = None, *, creates: bool = Fals
 def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
     """Decorator: register an async function `(place, out, …)` as a command of `group`.
 
-    The function itself connects to the place, or does not connect at all.
+    `place` is the store or server that the user chose. The function connects to `place`, if needed.
     """
 
     async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:

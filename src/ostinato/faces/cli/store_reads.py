@@ -163,8 +163,8 @@ async def _log(reader: StoreReader, id: str, after: int = 0, limit: int = 1000) 
 async def _check_no_journeys(reader: StoreReader) -> None:
     """Raise `NeedsApi` if the store has any journey.
 
-    Occurrences and deliveries do not say whether they are about a job or a journey. So if there are journeys, the API
-    must answer.
+    An occurrence or a delivery may be about a journey, and the journey's read guard may hide it. Only the API checks
+    read guards.
     """
 
     def any_journey(_: int) -> Operation[bool]:
@@ -175,10 +175,10 @@ async def _check_no_journeys(reader: StoreReader) -> None:
 
 
 async def _check_jobs(reader: StoreReader, runs: list[RunInfo]) -> list[RunInfo]:
-    """Return `runs` unchanged. Raises `NeedsApi` if the read guard of a journey may hide one of them.
+    """Return `runs`, or raise `NeedsApi` if a journey's read guard may hide one of them.
 
-    A guard may hide a run that is not a job. It may also hide a delivery of an event about a run, if the store has any
-    journey.
+    A guard may hide a run that is not a job. If the store has journeys, a guard may also hide a webhook delivery about
+    one of them.
     """
     if any(run.kind != "job" for run in runs):
         raise NeedsApi
@@ -271,7 +271,8 @@ def as_json(value: Any) -> Any:
 
 
 def _with_times(value: Any, *names: str) -> Json:
-    """Return a value as JSON. The fields `names` are in microseconds; they are written as times, and 0 as null."""
+    """Return `value` as JSON, with each field in `names` written as a time. In `value` these fields are microseconds; 0
+    is written as null."""
     times = {name: getattr(value, name) for name in names}
     return {**as_json(value), **{name: as_json(to_datetime(at)) if at else None for name, at in times.items()}}
 

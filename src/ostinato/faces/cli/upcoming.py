@@ -41,10 +41,10 @@ async def upcoming(
 
 
 def picture(next_times: list[Json], times: list[Json], now: Micros, width: int) -> RenderableType:
-    """Draw a line for each schedule in `next_times`, with a mark for each of its times in `times`.
+    """Draw a line for each schedule in `next_times`, with marks at its times in `times`.
 
-    The axis runs from now, or from the earliest late time, to the last mark. A schedule whose next time is after the
-    end of the axis has no mark.
+    The axis begins now, or at the earliest late time, and ends at the last mark. A schedule that has no time in `times`
+    gets a line without marks.
     """
     marked: dict[str, list[Json]] = {}
     for time in times:

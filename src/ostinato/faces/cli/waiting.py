@@ -33,7 +33,8 @@ async def wait_for_run(session: Session, id: str) -> Json:
 
 
 async def say_without_nodes(session: Session) -> bool:
-    """Return whether no node is running. If none is, print a warning, because nothing will happen."""
+    """Print a warning if no node is running, because then nothing will happen. Return whether the warning was
+    printed."""
     if any(node["alive"] for node in await session.client.nodes()):
         return False
     typer.echo("no node is at work there: it waits until one is started, with `ostinato worker --app …`", err=True)
@@ -55,7 +56,7 @@ async def wait_for_backfills(session: Session, wanted: Sequence[tuple[str, str]]
 async def count_outcomes(session: Session, backfills: Sequence[tuple[str, Json]]) -> str:
     """Return a text that counts the processed and the skipped times of `backfills`.
 
-    If a schedule has `_COUNTED` or more records in the period, skipped times are not counted.
+    If the history of a backfill's period has `_COUNTED` or more records, skipped times are not counted.
     """
     total, done = (
         sum(backfill["total"] for _, backfill in backfills),

@@ -36,7 +36,7 @@ _SPREAD = ("target", "trigger", "options")  # fields whose own fields are option
 
 
 def in_words(problem: OstinatoError) -> str:
-    """Return the text of an error, with the names of options instead of fields."""
+    """Return the text of an error. The text names options of the command, not fields of the request."""
     body = getattr(problem.__cause__, "body", None)
     problems = body.get("problems") if isinstance(body, dict) else None
     if not problems or not all("field" in one and "message" in one for one in problems):
@@ -45,9 +45,9 @@ def in_words(problem: OstinatoError) -> str:
 
 
 def _words(problem: dict[str, Any]) -> str:
-    """Return the text of one problem. It begins with the option or argument that is wrong.
+    """Return the text of one problem. The text begins with the option or argument that is wrong.
 
-    If the message itself begins with the name of the field, the option is left out.
+    If the message already begins with the name of the field, the text is the message alone.
     """
     field, message = str(problem["field"]), str(problem["message"])
     name = field.rpartition(".")[2]

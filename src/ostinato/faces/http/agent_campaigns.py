@@ -210,7 +210,7 @@ async def _changed(
 
 @router.get("/agents/{agent}/suppressions", response_model=SuppressionsShown, **READ)
 async def list_suppressions(who: Reader, agent: AgentName, after: After = None, limit: Limit = 100) -> Answer:
-    """List the people to whom no campaign of an agent writes, ordered by external id."""
+    """List the suppressed people of an agent, ordered by external id. No campaign of the agent writes to them."""
     await who.app.agents.get(agent)
 
     async def fetch(after: str | None, limit: int) -> Sequence[tuple[str, str]]:

@@ -328,8 +328,9 @@ async def hand_back(
 async def say_as_person(
     who: Operator, agent: AgentName, user: User, body: SayAsPerson, key: Key = None
 ) -> TurnAccepted:
-    """Say something as a person: to the user during a takeover, or to the flow during a proxy (`ctx.proxy`). Repeating
-    the call with the same `id` changes nothing. Another text with the same `id` is a conflict (409)."""
+    """Say something as a person. During a takeover, the user gets the text. During a proxy (`ctx.proxy`), the flow gets
+    the text. Repeating the call with the same `id` in the body changes nothing. Another text with the same `id` is a
+    conflict (409)."""
 
     async def say() -> TurnAccepted:
         handle = await who.app.agents.say_as_person(agent, user, body.text, id=body.id)

@@ -73,10 +73,11 @@ async def call_api(
 
 
 async def _named(app: FastAPI, who: Who, name: str) -> str:
-    """Return the name of an API. `name` is the name itself, or the path in the API's definition.
+    """Return the name of the API that `name` refers to.
 
-    An unknown name is returned unchanged, so that the call of the API raises `NotFound`. An unknown path that begins
-    with `/` raises `NotFound` here.
+    If `name` begins with `/`, it is the path in the API's definition. An unknown path raises `NotFound`. Otherwise
+    `name` is the API's name, or the part of its path after `/apis/`. An unknown name is returned unchanged, so that the
+    call of the API raises `NotFound`.
     """
     if name.startswith("/"):
         return await _at(app, who, name)

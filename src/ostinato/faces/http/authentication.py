@@ -45,8 +45,8 @@ def is_ours(credentials: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The lowest role that may make a call. With `shared`, the Authorization header may contain credentials for a
-    journey."""
+    """The lowest role that may make a call. With `shared`, the Authorization header may hold a journey's own
+    credentials instead of an Ostinato token."""
 
     role: Role
     shared: bool = False

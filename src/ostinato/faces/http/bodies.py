@@ -77,7 +77,8 @@ def _at(text: str, position: int, why: str) -> NotJson:
 
 
 def _find_error(text: str) -> NotJson | None:
-    """Return the error for the first value that is refused, or None. Apart from such values, `text` is valid JSON."""
+    """Return the error for the first value in `text` that `read_body` refuses, or None. Such a value is an invalid
+    number, half of a surrogate pair, or nested too deeply."""
     depth = 0
     for token in _TOKENS.finditer(text):
         word = token[0]

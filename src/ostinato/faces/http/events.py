@@ -196,7 +196,8 @@ async def _stream(
 
 
 async def _first_of(*events: asyncio.Event) -> None:
-    """Wait until one of the events is set, at most `_LOOK` seconds. If it is cancelled, it leaves no task behind."""
+    """Wait until one of `events` is set, for at most `_LOOK` seconds. No task is left behind, even if the wait is
+    cancelled."""
     waits = [asyncio.create_task(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)

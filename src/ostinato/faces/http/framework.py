@@ -25,7 +25,7 @@ _NAMES = {"Request": Request, "Response": Response, "StreamingResponse": Streami
 class NotJsonResponse(HTTPException):
     """Raised for a body that is not JSON.
 
-    It is an HTTPException, because FastAPI would replace the message of any other error by its own.
+    The base class is HTTPException, so that FastAPI keeps the message. FastAPI hides the messages of other errors.
     """
 
 
@@ -86,7 +86,8 @@ def _endpoint(call: Call) -> Callable[..., Any]:
 
 
 def _return_type(hint: Any) -> Any:
-    """Return the return type for FastAPI: `Response` for a call that returns an `Answer`, else the type itself."""
+    """Return the return type that FastAPI sees for a function with the annotation `hint`. If `hint` contains `Answer`,
+    return `Response`. Otherwise return `hint`."""
     parts = get_args(hint) or (hint,)
     if Answer in parts:
         return Response

@@ -47,9 +47,8 @@ async def answer_once(
 
 
 def change_id(verb: str, key: str | None) -> str | None:
-    """Return the request id for a change that is made within `answer_once`, or None if `key` is None.
+    """Return the request id for a change within `answer_once`, or None if `key` is None.
 
-    The change stores this id in its own transaction. So it is made only once, even if the process ends before
-    `answer_once` stores the answer.
+    The change stores the request id in its own transaction. So a retry after a crash does not make the change again.
     """
     return None if key is None else digest(verb, key)

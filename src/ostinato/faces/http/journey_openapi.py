@@ -174,7 +174,8 @@ def _input(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
 
 
 def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Add a schema of the definition to `schemas` under a name, and return a reference to it. Return {} for None."""
+    """Add `schema` to `schemas` under `name`, and return a reference to it. If `schema` is None, add nothing, and
+    return {}."""
     if schema is None:
         return {}
     schemas[name] = _relocate(schema, name)
@@ -182,7 +183,8 @@ def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any])
 
 
 def _relocate(value: Any, name: str) -> Any:
-    """Return a schema for the place `#/components/schemas/{name}`: its references to itself point to that place."""
+    """Return a copy of a schema for the place `#/components/schemas/{name}`. Its internal references point to that
+    place."""
     if isinstance(value, Mapping):
         return {
             key: f"#/components/schemas/{name}{part[1:]}"

@@ -247,8 +247,8 @@ async def _answer_as_guarded(
 ) -> dict[str, Any]:
     """Return the answer to a submitted step or a cancellation.
 
-    If the read guard refuses the caller, only the journey's id and name are returned. Fields that the step shows to its
-    caller are added.
+    If the caller may read the journey, the answer is `form`. Otherwise the answer has the journey's id and name, a
+    note, and the fields in `more`. These are the fields that the step shows to its caller.
     """
     if not await who.app.journeys.hidden([id], inbound(request, who.app.journeys.settings)):
         return form

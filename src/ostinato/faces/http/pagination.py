@@ -1,7 +1,7 @@
 """Pages of lists.
 
-Each page has a maximum number of items and a cursor: `next` of one page is `after` or `before` of the next page. A page
-that becomes too large ends early, and then has a cursor, too.
+Each page has at most `limit` items, and a cursor in `next`. To get the next page, pass the cursor as `after` or
+`before`. A page that becomes too large ends early, and has a cursor as well.
 """
 
 from __future__ import annotations

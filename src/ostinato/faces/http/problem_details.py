@@ -100,7 +100,8 @@ def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault
 
 
 def _members(error: OstinatoError) -> dict[str, Any]:
-    """Return the fields that an error of an extension (`Way`) adds to the body, with long values shortened."""
+    """Return the fields that `error` adds to the body of the error response. Errors of extensions (`Way`) may add
+    fields. Long values are shortened."""
     members: dict[str, Any] = getattr(error, "problem_members", dict)()
     if "problems" not in members:
         return members

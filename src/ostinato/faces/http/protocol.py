@@ -1,14 +1,14 @@
-"""HTTP/1.1 by uvicorn and httptools, with limits on what a client may send before it is authenticated.
+"""HTTP/1.1 by uvicorn and httptools, with limits on what a client may send before authentication.
 
 httptools is a parser in C: reading a request in Python would take as long as answering it. uvicorn lacks these limits:
 
-- The first line and the headers have at most `LARGEST_HEAD` bytes and `MOST_HEADERS` headers. Trailers have the same
-  limits. They are dropped, because a proxy that filters headers may let trailers pass.
+- The first line and the headers have at most `LARGEST_HEAD` bytes and `MOST_HEADERS` headers.
+- Trailers have the same limits. All trailers are dropped, because a proxy that filters headers may let trailers pass.
 - The first line and the headers arrive within `HEAD_SECONDS`. Each `PROGRESS` bytes of a body arrive within
   `BODY_SECONDS`.
 - A client that does not read its answer for `WRITE_SECONDS` is disconnected.
-- At most `most_connections` connections are open. When there are more, the connection that has kept the server waiting
-  longest for a request is closed.
+- At most `most_connections` connections are open. When one more is opened, the connection that has been idle longest is
+  closed. If none is idle, the new connection is refused.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Protocol(HttpToolsProtocol):
 
     @property
     def idle(self) -> bool:
-        """Return whether no request of this client is being handled: none has arrived, or only a part of one."""
+        """Return whether the server waits for a request, or the rest of one, from this client."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     # Reading

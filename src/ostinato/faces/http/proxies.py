@@ -1,7 +1,7 @@
 """Find the address of a client.
 
-It is the peer of the connection or, if the peer is a listed proxy, the address that the proxy names. Proxies on this
-machine must be listed, too, because any local process could claim to be one.
+If the peer of the connection is a listed proxy, the proxy's headers name the client. Otherwise the peer is the client.
+Proxies on this machine must be listed, too, because any local process can send such headers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ class Proxies:
     def client_of(self, peer: str | None, forwarded: Sequence[str]) -> str:
         """Return the address of the client, or "?" if it is unknown.
 
-        If the peer is a listed proxy, the client is the last address in the `X-Forwarded-For` headers that is not a
-        listed proxy. Earlier addresses are not trusted, because the client itself may have written them.
+        If `peer` is not a listed proxy, `peer` is the client. Otherwise the addresses in `X-Forwarded-For` are read
+        from right to left. The client is the first address that is not a listed proxy. Addresses further left are not
+        trusted, because the client may have written them.
         """
         if not self._networks or not self._lists(peer):
             return peer or UNKNOWN

@@ -50,7 +50,8 @@ async def visible_run(request: Request, who: Who, id: str) -> RunInfo:
 async def visible_steps(request: Request, who: Who, steps: Sequence[StepInfo]) -> list[StepInfo]:
     """Return the steps of a function.
 
-    If the caller may not read the child journey of a step, its child id, result and error are left out.
+    A step may have started a journey that the caller may not read. Such a step is returned without its child id, result
+    and error.
     """
     hidden = await _hidden(request, who, {step.child_id for step in steps if step.child_id is not None})
     return [
@@ -96,7 +97,8 @@ async def visible_occurrences(
 
 
 async def visible_schedules(request: Request, who: Who, schedules: Sequence[ScheduleInfo]) -> list[ScheduleInfo]:
-    """Return the schedules. Runs that the caller may not see are removed from their `running` and `last_failure`."""
+    """Return the schedules without runs that the caller may not see. Such runs are removed from `running` and
+    `last_failure`."""
     names: dict[str, str] = {}
     for schedule in schedules:
         name = str(schedule.input.get(JOURNEY, "")) if schedule.job == JOURNEY else ""

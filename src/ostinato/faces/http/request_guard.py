@@ -1,6 +1,7 @@
-"""Check every request before any other code sees it: the Host and Origin headers, the size and the type of the body.
+"""Check every request before any other code sees it.
 
-The checks prevent pages of other sites from writing here, and DNS rebinding from reading here.
+The checks are about the Host and Origin headers, and the size and type of the body. They prevent writes by pages of
+other sites, and reads by DNS rebinding.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def segments(raw: bytes) -> str:
 class Guard:
     """ASGI middleware that makes the checks of this module.
 
-    `hosts` are the names of this server. If there are none, any name is accepted, because then every caller needs a
-    token.
+    `hosts` are the names of this server. If `hosts` is empty, any name is accepted. Such a server requires a token from
+    every caller.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] = _LOOPBACK, origins: Sequence[str] = ()) -> None:

@@ -17,9 +17,9 @@ Source = Literal["path", "query", "header", "body"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a parameter comes from.
+    """Where a parameter of a call comes from.
 
-    `options` are its bounds and description, under the names of FastAPI and pydantic.
+    `options` are keyword arguments for FastAPI's `Path`, `Query`, `Header` or `Body`, such as `max_length`.
     """
 
     source: Source
@@ -83,7 +83,8 @@ class Router:
     def include(self, *routers: Router) -> None:
         """Add the calls of other routers after those of this one.
 
-        This is for an extension (`Way`) with several routers. It can name only one for each first segment of its paths.
+        An extension (`Way`) has one router for each first segment of its paths. With `include`, that router can have
+        the calls of several routers.
         """
         for router in routers:
             self.calls += router.calls

@@ -262,7 +262,7 @@ async def explain(request: Request, who: Reader, name: Name, at: Moment) -> Expl
 
 @router.get("/upcoming", **READ)
 async def upcoming(who: Reader, limit: Limit = 50, each: Each = None) -> Coming:
-    """List the next times of all schedules, the soonest first. If times of a schedule are late, its first item counts
-    them. `each` limits the items of one schedule."""
+    """List the next times of all schedules, the soonest first. All late times of a schedule are one item, and its
+    `lateness` says how many they are. `each` limits the items of one schedule."""
     times = await who.app.schedules.upcoming(limit, each=each)
     return Coming(items=[ComingShown.model_validate(one) for one in times])

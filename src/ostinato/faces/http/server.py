@@ -142,7 +142,7 @@ def routers_of(ways: Ways) -> tuple[Router, ...]:
 def _routes(routers: tuple[Router, ...]) -> list[BaseRoute]:
     """Return the routes of the routers.
 
-    They are cached, because everything that differs between two applications is in their `state`.
+    Applications with the same routers share these routes. All data of one application is in its `state`.
     """
     routes, strict = APIRouter(), [Depends(refuse_unknown_parameters)]
     for router in routers:
@@ -159,9 +159,10 @@ def _described(describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 
 def build_routes(application: FastAPI) -> None:
-    """Build the parameters of every route now. This takes half a second of CPU time.
+    """Build the parameters of every route before the first request. This takes half a second of CPU time.
 
-    FastAPI builds them when it first matches a path. So this matches a path that does not exist.
+    FastAPI builds them when a route is first compared with a path. So each route is compared with a path that does not
+    exist.
     """
     scope = {"type": "http", "method": "GET", "path": "//", "root_path": "", "headers": []}
     for route in application.routes:

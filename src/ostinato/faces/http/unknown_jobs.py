@@ -1,7 +1,7 @@
-"""Notes for answers to changes. A note says that no node knows the job of the change, which may be a mistake.
+"""Notes in HTTP answers about jobs that no node knows.
 
-Make the note before the change. If making it failed after the change, the caller would not learn that the change was
-made.
+A note tells the caller that the name of a job may be misspelt. Make the note before carrying out the request. Otherwise
+an error in making the note would hide that the request was carried out.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ async def note_action(app: Ostinato, action: str | dict[str, Any] | None) -> str
 
 
 async def note_schedule(app: Ostinato, name: str) -> str | None:
-    """Return the note for the job that a schedule starts.
+    """Return a note if no node knows the job that a schedule starts.
 
-    Return None if a node knows the job, if the schedule starts no job, or if there is no such schedule.
+    Otherwise return None, also if the schedule starts no job or does not exist.
     """
     try:
         info = await app.schedules.get(name, recent=0)

@@ -58,9 +58,10 @@ def place_in_body(path: Sequence[str | int]) -> str:
 
 
 def mistake_in_body(body: Any, path: Sequence[str | int], message: str) -> Mistake:
-    """Return a mistake at a path in a body, with the value at that path if there is one.
+    """Return a `Mistake` with `message` for the place `path` in `body`.
 
-    If the path leads on inside a text, which has no parts, the mistake is reported for the whole text.
+    If `path` continues below a string, the mistake names the whole string. If `body` has a value at `path`, the mistake
+    has this value, too.
     """
     value = body
     for number, step in enumerate(path):

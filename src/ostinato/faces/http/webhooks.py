@@ -81,7 +81,8 @@ async def disable_webhook(
 async def enable_webhook(
     who: Operator, id: Id, body: Annotated[Enable, Body(default_factory=Enable)], key: Key = None
 ) -> WebhookShown:
-    """Enable a webhook again. It gets events from the first undelivered event on, or all events after `after`."""
+    """Enable a webhook again. Without `after`, sending begins with the first undelivered event. With `after`, sending
+    begins with the first event after that sequence number."""
     return WebhookShown.model_validate(await who.app.webhooks.enable(id, after=body.after, request_id=key))
 
 

@@ -158,10 +158,10 @@ async def _show_run(client: Client, arguments: OneRun) -> Json:
 
 
 async def _logs(client: Client, arguments: Logs) -> Json:
-    """Return the newest lines of a log as `{"items": […]}`.
+    """Read the log of a run, and return its last lines as `{"items": […]}`.
 
-    The log is read from its beginning, up to `_PAGES` pages. If it is longer, the newest lines are missing. The result
-    then has the last lines that were read, and `incomplete` is true.
+    Reading begins at the start of the log, and ends after `_PAGES` pages. If the log is longer, the result has the last
+    lines that were read, and `incomplete` is true.
     """
     lines: list[Json] = []
     after: Any = None

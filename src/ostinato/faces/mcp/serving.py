@@ -38,9 +38,8 @@ def http_app(server: Server[Any], check: Check, *, host: str = "127.0.0.1", host
 
     `check` is awaited with the token and the address of every caller, and raises `Refused` to refuse the caller.
 
-    Only requests to one of `hosts` are answered. If `host` is a loopback address, requests to loopback names are
-    answered, too. If `host` is another address and `hosts` is empty, all requests are answered. This keeps web pages of
-    other sites from reaching the server.
+    To keep out web pages of other sites, a request must name one of `hosts` as its host. If `host` is a loopback
+    address, loopback names are allowed, too. If `host` is another address and `hosts` is empty, every name is allowed.
     """
     names = [*hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ())]
     security = TransportSecuritySettings(

@@ -83,8 +83,8 @@ def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, st
 def _options_of_function(options: Mapping[str, Any], place: str) -> dict[str, Any]:
     """Return the options of a start, converted for a function.
 
-    A function as a whole has only one attempt. So there is one limit for all of it, the deadline. It is the shorter one
-    of the execution timeout and the run timeout. Raises `Wrong` if the options ask for more attempts.
+    `deadline` and `timeout` become one `deadline`, the shorter of both. `retry` is left out. Raises `Wrong` if `retry`
+    asks for several attempts, because a function as a whole has only one attempt.
     """
     if options.get("retry", {}).get("attempts", 1) != 1:
         raise Wrong(place, "a function is not tried again as a whole; give its steps a retry: @step(retry=3)")
@@ -136,9 +136,10 @@ def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
 
 
 def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
-    """Write the action of a schedule as a message, if the store does not have the message of a Temporal client.
+    """Write the action of a schedule as a message with the workflow id `id`.
 
-    That is so if no Temporal client created the schedule, or if another interface has changed the action since.
+    Use this for an action that another interface has created or changed. For any other action, the store has the
+    message that a Temporal client sent.
     """
     input, options = action.input if action.kind == JOB else action.input.get(INPUT), action.options
     message = NewWorkflowExecutionInfo(

@@ -89,9 +89,9 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 
 
 def _single(value: Any, kind: str) -> Any:
-    """Return the item of a list of one, unless `kind` is KeywordList. Return any other value unchanged.
+    """Unpack a value, because older clients put each value in a list of one item.
 
-    Older clients put each value in a list of one.
+    If `value` is such a list and `kind` is not KeywordList, return the item. Otherwise return `value` unchanged.
     """
     return value[0] if isinstance(value, list) and len(value) == 1 and kind != "KeywordList" else value
 
@@ -124,7 +124,7 @@ def read_attributes(message: SearchAttributes, types: Mapping[str, str], field: 
 
 
 def typed(attributes: SearchAttributes, types: Mapping[str, str]) -> SearchAttributes:
-    """Return a copy of search attributes. A registered attribute without a type gets its registered type."""
+    """Return a copy of search attributes, with missing types filled in from `types`."""
     message = SearchAttributes()
     for name, payload in attributes.indexed_fields.items():
         message.indexed_fields[name].CopyFrom(payload)

@@ -164,7 +164,7 @@ def _check_size(request: Message) -> None:
 
 
 def _check_texts(request: Message) -> None:
-    """Raise `Wrong` if a text contains NUL. PostgreSQL cannot store it, and clients would retry in vain."""
+    """Raise `Wrong` if a text in a request contains a NUL character, which PostgreSQL cannot store."""
     if b"\x00" in request.SerializeToString():
         for place, text in _texts(request, ""):
             if "\x00" in text:

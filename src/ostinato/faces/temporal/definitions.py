@@ -66,9 +66,9 @@ def status_of(run: Run) -> int:
 class Definition:
     """The definition of a schedule, read from a message and checked.
 
-    `memo` and `attributes` are None if the message has none. `values` are the values of `attributes`. `form` is the
-    message of the action, and `start` is what the action starts. With `keep`, each run gets the action's `workflow_id`
-    unchanged.
+    `memo` and `attributes` are None if the message has none. `values` is a dict from search attribute to value. `form`
+    is the message of the action, and `start` is what the action starts. If `keep` is true, the workflow id of each run
+    is exactly the action's `workflow_id`.
     """
 
     spec: Spec
@@ -103,8 +103,7 @@ class Definition:
     def fields_for(self, schedule: model.Schedule) -> dict[str, Any]:
         """Return the fields to change in a stored schedule, by name.
 
-        Different values may look the same in Temporal's messages. If the stored value looks like the sent one, it is
-        kept.
+        A field keeps its stored value if Temporal's messages show the stored value and the new value alike.
         """
         fields = self.fields()
         if self._starts_the_same(schedule.action):
@@ -122,10 +121,10 @@ class Definition:
         return fields
 
     def _starts_the_same(self, action: model.Action) -> bool:
-        """Return whether to keep the stored action, because the message describes the same one.
+        """Return whether this definition describes the stored `action`, which must then be kept.
 
-        This is False for jobs and functions. A message describes any other action as if it were a job. So a client that
-        reads such an action and sends it back would change it.
+        If `action` is a job or a function, return False. Temporal's messages show any other action as a job. A client
+        that sends such a message back unchanged must not turn the action into a job.
         """
         if action.kind in (JOB, FUNCTION):
             return False
@@ -133,7 +132,8 @@ class Definition:
         return read_start(message, WorkflowType(self.start.name), {}, "") == self.start
 
     def make_form(self, before: Form | None = None) -> Form:
-        """Return the `Form` to store. If the message has no memo or no attributes, those of `before` are kept."""
+        """Return the client's messages as a `Form` to store. A memo or attributes that this definition lacks are taken
+        from `before`."""
         about = CreateScheduleRequest()
         if before is not None and before.about is not None:
             unpack(before.about, about)
@@ -208,7 +208,8 @@ def _read_window(policies: SchedulePolicies) -> Micros:
 
 
 def _window(catchup: CatchUp) -> Micros:
-    """Return the catch-up window: how late a run may start. Temporal knows no other part of a catch-up policy."""
+    """Return a catch-up policy as Temporal expresses it: how late a run may start. If late runs are skipped, return
+    `LEAST`. If there is no limit, return `YEAR`."""
     return LEAST if catchup.mode == "skip" else YEAR if catchup.window is None else catchup.window
 
 

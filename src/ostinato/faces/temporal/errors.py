@@ -65,7 +65,8 @@ class AlreadyStarted(Conflict):
 
 
 def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
-    """Return the gRPC status for an error, the text for the client, and the protocol's message with details or None."""
+    """Return an error's gRPC status, its text for the client, and Temporal's message with details. The third value is
+    None if Temporal has no such message."""
     code = grpc.StatusCode
     match error:
         case Refused():

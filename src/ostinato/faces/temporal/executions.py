@@ -64,9 +64,9 @@ class Execution:
 
 
 def is_execution(run: Run) -> bool:
-    """Return whether a run counts as an execution.
+    """Return whether Temporal's clients see a run as an execution.
 
-    Temporal has no execution for a time that was skipped or missed, or that waits for earlier runs of its schedule.
+    A skipped or missed run is not an execution. Neither is a run that waits for earlier runs of its schedule.
     """
     waits = run.status is Status.BUFFERED and run.hold == "overlap"
     return run.status not in (Status.SKIPPED, Status.MISSED) and not waits
@@ -154,9 +154,9 @@ async def start_by_id(
 ) -> tuple[str, bool]:
     """Start an execution in one transaction. Return its run id, and whether it is new.
 
-    If an execution with the same workflow id is running, the policies decide. They may return that one instead, or
-    terminate it first. `message`, if given, is sent to the returned execution. Raises `AlreadyStarted` if the policies
-    refuse the start. Raises `Conflict` if the running execution cannot receive the message.
+    If the workflow id was used before, the policies in `request` decide. The call may return the running execution,
+    terminate it before the start, or raise `AlreadyStarted`. `message`, if given, is sent to the returned execution.
+    Raises `Conflict` if a running execution cannot receive `message`.
     """
     now = app.engine.clock.now()
     stopped: list[Run] = []
@@ -216,10 +216,10 @@ def takes_no_signals(run: Run, signal: str) -> Conflict:
 
 
 def _sort_after(app: Ostinato, run: Run, deadline: Timer | None, before: Execution | None) -> tuple[Run, Timer | None]:
-    """Return the run and its deadline. The run gets a new id if its id does not sort after the id of `before`.
+    """Return the run and its deadline, after making sure that the run sorts after `before`.
 
-    The execution with the greatest id counts as the newest. But ids from the same millisecond, or from different
-    clocks, may sort in the wrong order.
+    The execution with the greatest id counts as the newest. The run gets a new id if its id is not greater than the id
+    of `before`. That happens if both ids come from the same millisecond or from different clocks.
     """
     if before is None or run.id > before.run_id:
         return run, deadline
@@ -251,9 +251,10 @@ def _check_policies(request: StartRequest, before: Execution) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The execution that a call stops: the newest one with a workflow id, or the one with `run_id`.
+    """The execution that a call stops.
 
-    If `first_run_id` is given, it must be the run id of that execution.
+    If `run_id` is given, the target is the execution with this run id. Otherwise the target is the newest execution
+    with the workflow id. If `first_run_id` is given, the target's run id must equal `first_run_id`.
     """
 
     workflow_id: str

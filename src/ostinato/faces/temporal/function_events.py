@@ -35,7 +35,8 @@ _ENDS = {  # from the status of a child to the name of its end event
 class _Event:
     """An event that has no event id yet.
 
-    `refers` has other events by the names of fields of `attributes`. Each of these fields gets the id of its event.
+    `refers` is a dict from a field name of `attributes` to another event. Later, each of these fields gets the id of
+    its event.
     """
 
     at: Micros
@@ -45,7 +46,8 @@ class _Event:
 
 
 def write_function_events(history: FunctionHistory) -> list[HistoryEvent]:
-    """Write the events between the start and the end of a function's run, ordered by time. Event ids begin with 2."""
+    """Return the events between the start and the end of a function's run, ordered by time. The first of these events
+    has the id 2."""
     function = history.function
     events: list[_Event] = []
     if function is not None and function.cancel is not None:

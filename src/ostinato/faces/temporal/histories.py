@@ -166,7 +166,8 @@ def _write_start(execution: Execution, types: Mapping[str, str]) -> HistoryEvent
 
 
 def _input(execution: Execution) -> Payloads:
-    """Return the arguments as the client sent them, or write the run's input as arguments if it differs from them."""
+    """Return the arguments of an execution. If the arguments that the client sent have the same values as the run's
+    input, return those arguments. Otherwise write the input as arguments."""
     values = None if execution.first.input is None else orjson.loads(execution.first.input)
     if execution.form is not None and same_arguments(execution.form.input, values):
         return execution.form.input

@@ -39,7 +39,7 @@ from ostinato.store.contract import Operation, sql
 
 @contextmanager
 def cluster_errors(address: str) -> Iterator[None]:
-    """Turn errors of the cluster inside the block into `OstinatoError`."""
+    """Raise `OstinatoError` if a call to a Temporal cluster fails inside the `with` block."""
     try:
         yield
     except RPCError as problem:
@@ -68,9 +68,9 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """A plan of an import or export. `notes` are for the user to read before the plan is carried out.
+    """A plan of an import or export, with one step for each schedule.
 
-    `first`, if given, is carried out before the steps.
+    `notes` are for the user to read before the plan is carried out. `first`, if given, is called before the steps.
     """
 
     steps: list[Step] = field(default_factory=list)
@@ -304,7 +304,8 @@ async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paus
 async def _plan_export(
     cluster: Cluster, wire_schedule: WireSchedule, types: Mapping[str, str], paused: bool
 ) -> tuple[Step, set[str]]:
-    """Return the step for one schedule, and the names of the search attributes that the schedule needs.
+    """Return the step of a plan that exports one schedule. Also return the names of the search attributes that the
+    schedule needs.
 
     Raises `Conflict` if Temporal's messages cannot express the schedule.
     """

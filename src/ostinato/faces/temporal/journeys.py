@@ -1,6 +1,6 @@
 """Let Temporal's clients use journeys.
 
-A workflow type that names neither a job nor a function names a journey. A signal submits the journey's step of the same
+A workflow type stands for a journey if no job or function has its name. A signal submits the journey's step of the same
 name. The result of the workflow is the journey's output.
 """
 
@@ -27,10 +27,10 @@ from ostinato.schedules.model import Action
 
 
 async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> Run | None:
-    """Check the start of a journey, and return its run, which is due at `at` or now. Nothing is stored.
+    """Return a run of the journey that `start` names, due at `at` or now. Nothing is stored.
 
-    Return None if there is no such journey, or if a job has this name. Raises `Wrong` if there are several arguments.
-    Raises `Wrong` for a definition of the kind `Api`, which can be called but not started.
+    Return None if a job has that name, or if no journey has it. Raises `Wrong` if the definition is of the kind `Api`,
+    which can be called but not started. Raises `Wrong` if `start` has more than one argument.
     """
     if app.engine.find_job(start.name) is not None:
         return None

@@ -69,8 +69,8 @@ async def _visible(call: Call, executions: Sequence[Execution]) -> list[Executio
 
 
 def values_of(execution: Execution, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function that takes the name of an attribute and returns the attribute's value in this execution. A
-    query is called with this function."""
+    """Return a function that looks up an attribute of this execution by name. A `Query` uses the function to test the
+    execution."""
     first, run = execution.first, execution.run
 
     def value(name: str) -> Any:

@@ -44,8 +44,9 @@ def payload_of(value: Any) -> Payload:
 def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> dict[str, Any]:
     """Return the input of a job or function, by parameter name.
 
-    Without its code, this process does not know the parameter names. Then the dict has only the list of values, under
-    `BY_POSITION`, and the names are filled in when the run begins. Raises `Wrong` if the input is not accepted.
+    If this process does not have the code of the job or function, the parameter names are unknown. Then the result has
+    only the list of values, under `BY_POSITION`. The names are filled in when the run begins. Raises `Wrong` if the
+    input is not accepted.
     """
     definition = workflow_type.definition
     values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]
@@ -71,10 +72,10 @@ def values_of(payloads: Payloads, field: str) -> Any:
 
 
 def payloads_for(input: Mapping[str, Any] | None) -> Payloads:
-    """Write the input of a run as payloads. Use this if the payloads of a client are not stored or no longer apply.
+    """Write the input of a run as payloads, one for each argument.
 
-    An input by position becomes one argument for each position. Any other input becomes one argument, an object. An
-    empty input has no arguments.
+    An empty input has no arguments. An input with a list under `BY_POSITION` has one argument for each value in the
+    list. Any other input is a single argument, an object.
     """
     if not input:
         return Payloads()

@@ -50,8 +50,9 @@ class QueryError(OstinatoError):
 class Query:
     """A compiled query.
 
-    `names` are the attributes that the query uses. `exactly` has values by attribute. An object whose attribute has
-    another value does not match. `group` is the attribute by which counts are grouped.
+    `names` are the attributes that the query uses. `exactly` is a dict from attribute to value. An object can match
+    only if each of these attributes equals its value in the sense of `=`. `group` is the attribute by which counts are
+    grouped.
     """
 
     test: Test
@@ -105,9 +106,9 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 class _Reader:
-    """A recursive descent parser.
+    """A recursive descent parser for queries.
 
-    Its methods return a test, and values by attribute, as in `Query.exactly`.
+    A parsed condition is a pair of a test and a dict. The dict has the condition's entries for `Query.exactly`.
     """
 
     def __init__(self, text: str, types: Mapping[str, str], grouping: bool) -> None:
@@ -278,7 +279,8 @@ def _as(kind: str, value: Any, name: str) -> Any:
 def _equal(kind: str, operand: Any) -> Callable[[Any], bool]:
     """Return a function that tests whether a value equals `operand`, as `=` does in a query.
 
-    A KeywordList equals an operand that it contains. A Text equals an operand if it contains all words of the operand.
+    If `kind` is KeywordList, the value must contain `operand`. If `kind` is Text, the value must contain all words of
+    `operand`. Otherwise the value must be equal to `operand`.
     """
     if kind == "KeywordList":
         return lambda value: operand in _list(value)

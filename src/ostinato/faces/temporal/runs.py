@@ -105,7 +105,8 @@ class RunCalls(Calls):
     async def SignalWithStartWorkflowExecution(
         self, request: Any, call: Call
     ) -> SignalWithStartWorkflowExecutionResponse:
-        """Send a signal to the running function with the workflow id. If there is none, start it with the signal."""
+        """Send a signal to the running function with the workflow id. If none is running, start a function and send it
+        the signal."""
         workflow_type = await find_type(call.app, request.workflow_type.name)
         if workflow_type.kind != FUNCTION:
             raise Absent(
@@ -152,9 +153,9 @@ class RunCalls(Calls):
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
         """Return a page of the history.
 
-        With `wait_new_event`, a request for the end event or for a further page waits for the end of the execution. If
-        it is still running after some time, the answer has a token for the client's next request. Until the end, such a
-        client gets only the start event, because a new event may belong between recorded ones.
+        With `wait_new_event`, a running execution shows only its start event, because later events may still change
+        order. A request for the end event or for a further page waits for the end of the execution. If the wait takes
+        too long, the answer has a token for the client's next request.
         """
         page = Page("history", call.app.namespace)
         run_id, seen = _read_cursor(page.read(request.next_page_token))
@@ -301,9 +302,10 @@ async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Ru
 
 
 def _conflict_of_signal(request: Any) -> int:
-    """Return the conflict policy of a signal with start: what to do if an execution runs under the workflow id.
+    """Return what SignalWithStart does if an execution already runs under the workflow id.
 
-    By default the signal goes to the running execution. Raises `Wrong` for the policy FAIL.
+    The result is one of Temporal's conflict policies. By default the signal goes to the running execution. Raises
+    `Wrong` if the request has the policy FAIL, which is not possible here.
     """
     policies = WorkflowIdConflictPolicy
     if request.workflow_id_conflict_policy == policies.WORKFLOW_ID_CONFLICT_POLICY_FAIL:

@@ -215,8 +215,8 @@ async def find_schedules(
 
 
 def values_of(schedule: model.Schedule, running: int, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function that takes the name of an attribute and returns the attribute's value in this schedule. A query
-    is called with this function."""
+    """Return a function that looks up an attribute of this schedule by name. A `Query` uses the function to test the
+    schedule."""
 
     def value(name: str) -> Any:
         match name:

@@ -1,6 +1,6 @@
 """Temporal's calls about the system and its namespaces, and the polls of workers.
 
-A poll gets an empty answer after a while. So a process that runs a worker together with its client does not fail.
+A poll is answered without a task after a while. So a worker that runs in the same process as a client gets no error.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class SystemCalls(Calls):
 
     @call(Role.READER, within=False)
     async def DescribeNamespace(self, request: Any, call: Call) -> DescribeNamespaceResponse:
-        """Describe a namespace. Its id is its name; programs that import schedules compute their jitter from it."""
+        """Describe a namespace. The id of the namespace is its name. Programs that import schedules compute the
+        schedules' jitter from this id."""
         name = request.namespace or request.id or call.app.namespace
         for namespace in await _visible_namespaces(call):
             if namespace.name == name:

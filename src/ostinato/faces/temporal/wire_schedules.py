@@ -34,12 +34,12 @@ _FIRST_STEP = 50  # times that a backfill runs in the transaction that creates i
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The messages that a client sent with a schedule.
+    """The messages that a Temporal client sent with a schedule.
 
-    The workflow ids of the schedule's runs begin with `workflow_id`; with `keep`, they are exactly `workflow_id`.
-    `action` is the message of the action. `about` is the message of the memo and the search attributes. If another
-    interface has changed what a message describes, that message is None. `updated` is the time when a Temporal client
-    last changed the schedule.
+    `action` is the message of the action. `about` is the message of the memo and the search attributes. A message is
+    None if another interface has changed that part of the schedule since. The workflow id of each run begins with
+    `workflow_id`. If `keep` is true, the workflow id is exactly `workflow_id`. `updated` is the time when a Temporal
+    client last changed the schedule.
     """
 
     workflow_id: str
@@ -89,7 +89,8 @@ class WireSchedules(Schedules):
     async def create_with_form(
         self, schedule: Schedule, form: Form, patch: Patch, *, asked: str, request_id: str | None = None
     ) -> int:
-        """Create a schedule, store its form and apply the patch. Return the schedule's conflict token."""
+        """Create a schedule, store the client's messages from `form`, and apply the changes in `patch`. Return the
+        schedule's conflict token."""
         schedule = replace(schedule, companion=COMPANION)
         call = self._call(schedule.name, "create", request_id, asked=asked)
         backfills = await self._new_backfills(schedule, patch)
@@ -173,7 +174,8 @@ class WireSchedules(Schedules):
         return (await self._around.store.read(read))[0]
 
     async def describe_all(self, schedules: Sequence[Schedule], recent: int) -> list[WireSchedule]:
-        """Return the schedules with their forms and runs, each with at most `recent` recent runs."""
+        """Return the schedules with what Temporal's messages show of them. Each has at most `recent` of its last
+        runs."""
 
         def read(_: int) -> Operation[list[WireSchedule]]:
             return (yield from _with_runs(schedules, recent))
@@ -223,9 +225,10 @@ def _digests(schedule: Schedule) -> tuple[str, str]:
 
 
 def _read_form(row: Row, schedule: Schedule) -> Form:
-    """Read the form of a schedule from a row with `{form_columns}`.
+    """Read the `Form` of a schedule from a row with `{form_columns}`.
 
-    A message whose digest no longer matches the schedule becomes None.
+    If the schedule's action has changed since the row was written, `action` of the form is None. If the memo or the
+    attributes have changed, `about` is None.
     """
     _, _, workflow_id, keep, action, action_digest, about, about_digest, updated = row
     now = _digests(schedule)

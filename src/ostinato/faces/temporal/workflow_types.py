@@ -1,7 +1,7 @@
 """Find out whether a workflow type is a function, a job, or a journey.
 
-These are tried in order: a function of this process, a job that any node has declared, a function that another node has
-declared. Any other name is that of a journey, or of a job that no node knows yet.
+Names are looked up in this order: functions of this process, jobs of any node, functions of other nodes. A name that is
+not found is a journey, or a job that no node knows yet.
 """
 
 from __future__ import annotations

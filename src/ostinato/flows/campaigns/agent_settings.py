@@ -64,17 +64,17 @@ def _is_list_of_words(value: object) -> bool:
 
 
 def with_defaults(options: object, defaults: Mapping[str, Any]) -> object:
-    """Return the options of a campaign, completed with the defaults of its agent. An option that the campaign sets to
-    None overrides the default. A value that is not a mapping is returned unchanged, because `read_options` refuses
-    it."""
+    """Return the options of a campaign, completed with the defaults of its agent. An option that is None in `options`
+    overrides the default. If `options` is neither None nor a mapping, return `options` unchanged; `read_options`
+    refuses such a value later."""
     if options is not None and not isinstance(options, Mapping):
         return options
     return {**{name: defaults[name] for name in _DEFAULTS if name in defaults}, **(options or {})}
 
 
 def check_cap(options: CampaignOptions, keep: Micros | None, where: str) -> None:
-    """Raise OstinatoError if the frequency cap has a longer period than `keep`. Campaigns are deleted after `keep`, so
-    the cap could not count older ones."""
+    """Raise OstinatoError if the period of the frequency cap is longer than `keep`. Campaigns are deleted after `keep`,
+    so the cap could not count all messages of the period."""
     if keep is not None and options.frequency_cap is not None and options.frequency_cap[1] > keep:
         raise OstinatoError(
             f"{where}.frequency_cap.per is {options.frequency_cap[1] / DAY:g} d, and the agent keeps its "

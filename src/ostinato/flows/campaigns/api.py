@@ -159,8 +159,8 @@ class Campaigns:
     ) -> Preview:
         """Return which users a campaign would reach now. Nothing is stored and nothing is sent.
 
-        The arguments are those of `send`. `flow`, `input` and `metadata` are checked only if at least one of them is
-        given. With a `campaign_id`, each user is in the same holdout group or variant as with `send`.
+        The arguments are those of `send`. If `flow`, `input` and `metadata` are all None, the content of the messages
+        is not checked. With a `campaign_id`, each user is in the same holdout group or variant as with `send`.
         """
         saying = flow is not None or input is not None or metadata is not None
         definition = await self._check(
@@ -298,8 +298,8 @@ class Campaigns:
     async def list(
         self, *, campaign_id: str = "", status: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[CampaignInfo]:
-        """Return campaigns of the agent, newest first. Campaigns that are not over have no `counts`, `reasons` and
-        `variants` here; `get` counts them. `before` is the last id of the previous page."""
+        """Return campaigns of the agent, newest first. `before` is the last id of the previous page. For campaigns that
+        are not over, `counts`, `reasons` and `variants` are empty here; `get` returns these numbers."""
         check_limit(limit)
         await self._place()  # raises `NotFound` if there is no such agent
         if status and status not in STATUSES:

@@ -32,8 +32,9 @@ PAGE = 500  # users in one transaction of the resolution
 async def read_audience(
     store: Store, place: Place, code: Agent | None, definition: Definition, now: Micros
 ) -> AsyncIterator[list[tuple[str, UserRecord | None]]]:
-    """Yield the users of the segment as of `now`, page by page. A page is a list of pairs: an external id, and the user
-    or None if the agent has no such user. `code` is the agent, if this process has it. Nothing is stored."""
+    """Yield the users of the segment as of `now`, page by page. Each item of a page is a pair of an external id and a
+    user. The user is None if the agent has no user with this id. `code` is the agent, if this process has it. Nothing
+    is stored."""
     segment = definition.segment
     if segment.resolver is None and not segment.users:
         after: str | None = ""
@@ -167,9 +168,8 @@ def _store_recipients(
 
 
 def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation[CampaignRecord]:
-    """End an attempt to store the audience, so that the campaign begins to send. If the audience is too large, end the
-    campaign instead. Do nothing if the campaign was stopped or another attempt has begun meanwhile. Return the
-    campaign."""
+    """End an attempt to store the audience, and return the campaign. If the campaign was stopped or another attempt has
+    begun, change nothing. If the audience is too large, end the campaign. Otherwise the campaign begins to send."""
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):
         return campaign

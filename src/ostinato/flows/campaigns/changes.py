@@ -37,8 +37,8 @@ _ABANDONED = (
 
 
 def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operation[CampaignRecord]:
-    """Store a campaign, unless one is stored for the same occurrence. Return the stored campaign. If it was stored
-    before, it may belong to another run."""
+    """Store a campaign for its occurrence, and return it. If a campaign is already stored for this occurrence, return
+    the stored campaign. The stored campaign may belong to another run."""
     campaign = CampaignRecord(
         run_id,
         place.namespace,
@@ -126,8 +126,9 @@ def end_with_outcome(
 
 
 def abandon_chunk(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
-    """End some recipients of a campaign whose run is over or being canceled. A recipient's turn may still be in
-    progress; it gets its own outcome later. If no recipient is left, end the campaign. Return the campaign."""
+    """End some recipients of a campaign without waiting for their turns. Use this if the run of the campaign is over or
+    being canceled. A turn in progress continues and gets its own outcome. If no recipient is left, end the campaign.
+    Return the campaign."""
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
         return campaign

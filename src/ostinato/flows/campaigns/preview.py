@@ -24,8 +24,9 @@ _SAMPLE = 10  # external ids in a preview
 @dataclass(frozen=True, slots=True)
 class Preview:
     """Which users a campaign would reach now. `recipients` is the size of the segment. `reachable` is how many of those
-    users would get a message. `skipped` has the numbers of the others by reason. `sample` has the external ids of some
-    users who would get a message. `refused` is true if the audience exceeds `max_recipients` without `confirmed`."""
+    users would get a message. `sample` has the external ids of some reachable users. `skipped` has the numbers of the
+    other users by reason. `refused` is true if there are more recipients than `max_recipients`, and `confirmed` is not
+    set."""
 
     recipients: int
     reachable: int

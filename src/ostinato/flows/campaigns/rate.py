@@ -18,8 +18,8 @@ _UNITS = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": DAY}
 class Rate:
     """A limit of `count` messages in each period of length `per`, evenly spaced.
 
-    The state of the limit is one time, `arrival`, which the caller stores. It is when the last message was due at this
-    rate. The next message may be sent one interval later.
+    The caller stores one time, `arrival`: when the last message was due at this rate. The next message may be sent one
+    interval after `arrival`.
     """
 
     count: int
@@ -37,7 +37,7 @@ class Rate:
         return max(0, (now - self._from(arrival, now)) // self.interval)
 
     def take(self, arrival: Micros, now: Micros, count: int) -> Micros:
-        """Return the new `arrival` after `count` messages were sent."""
+        """Return the next `arrival`: the time when the last of `count` new messages was due."""
         return self._from(arrival, now) + count * self.interval
 
     def next(self, arrival: Micros, now: Micros) -> Micros:

@@ -33,8 +33,8 @@ def new_recipient(
 
 
 def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, user: UserRecord | None) -> Micros:
-    """Return when the turn of a recipient is due: when the campaign is due or, with the option `local_time`, when that
-    time of day comes next in the recipient's zone."""
+    """Return when the turn of a recipient is due. Without the option `local_time`, the turn is due with the campaign.
+    With the option, the turn is due when it is next `local_time` in the recipient's zone."""
     scheduled_for = definition.scheduled_for if definition.scheduled_for is not None else campaign.as_of
     begin = max(scheduled_for, campaign.as_of - _LATE)  # starting up to `_LATE` late changes no due time
     if definition.options.local_time is None:

@@ -28,8 +28,8 @@ class SegmentContext:
 
 
 async def resolve_names(agent: Agent | None, definition: Definition, namespace: str, now: Micros) -> AsyncIterator[str]:
-    """Yield the external ids that the segment's resolver returns. Raises OstinatoError if this process has no such
-    resolver or a value is not an external id, or `SegmentFailed` if the resolver raises an error or takes too long."""
+    """Yield the external ids that the segment's resolver returns. Raises OstinatoError if this process lacks the
+    resolver, or if a value is not an external id. Raises `SegmentFailed` if the resolver fails or takes too long."""
     segment = definition.segment
     resolver = None if agent is None else agent.segments.get(segment.resolver or "")
     if resolver is None:

@@ -128,11 +128,10 @@ class CampaignRun:
         return {"id": campaign.id, "status": campaign.status}
 
     async def _check_flows(self, definition: Definition, declared: Mapping[str, Any]) -> None:
-        """Raise `Fatal` if the agent lacks a flow that the campaign or one of its variants names.
+        """Raise `Fatal` if the agent lacks a flow that the campaign or its variants name.
 
-        A flow is accepted if `declared` or the newest stored declaration of the agent has it. A campaign that is
-        already stored is not checked again. Calls that send or schedule a campaign make this check, too. But a run may
-        start without such a call, and a flow may be removed later.
+        A campaign that is already stored is not checked again. A flow is accepted if `declared` or the newest stored
+        declaration of the agent has it.
         """
         if await self._find() is not None:
             return
@@ -187,8 +186,9 @@ class CampaignRun:
             pass
 
     async def _freeze(self, resolution: str) -> bool:
-        """Store the audience page by page. Stop early when there are more recipients than allowed. Return False if the
-        campaign was stopped or another attempt has begun meanwhile, otherwise True."""
+        """Store the audience page by page. Return False if the campaign was stopped, or if another attempt to store the
+        audience has begun. Otherwise return True. If there are more recipients than allowed, the rest of the audience
+        is not stored."""
         campaign = await self._load()
         setting, definition = await self._setting(), definition_of(campaign)
         options = definition.options
@@ -358,7 +358,7 @@ async def _chunks(names: AsyncIterator[str]) -> AsyncIterator[list[str]]:
 
 
 def campaign_function(surroundings: Callable[[], Surroundings]) -> Callable[..., Any]:
-    """Return the function `agent-campaign`. `surroundings` is called once in each run."""
+    """Return the function `agent-campaign`. `surroundings` returns what a campaign needs from its app."""
 
     async def agent_campaign(
         ctx: FunctionContext,

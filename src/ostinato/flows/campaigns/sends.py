@@ -1,4 +1,5 @@
-"""Send a campaign: begin the turns of recipients that are due, as far as the rates allow, and mail them to sessions."""
+"""Send a campaign: begin the turns that are due, as far as the rates allow. Each turn goes to the mailbox of its
+recipient's session."""
 
 from __future__ import annotations
 
@@ -39,10 +40,10 @@ BATCH = 100  # turns that one transaction begins
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is. `flying` is the number of turns that are not over; `fresh` is the number of those that
-    began less than `SLOW` ago. `next` is when the next turn is due, or None if no turn is left to begin. `changed`
-    says whether this transaction has changed anything. `begun` are the turns that this node must handle directly.
-    `mailed` says whether turns were sent to the runs of sessions."""
+    """How far a campaign is. `flying` is the number of turns in progress. `fresh` is how many of these turns began less
+    than `SLOW` ago. `next` is when the next turn may begin, or None if no turn is left to begin. `changed` says whether
+    this transaction has changed anything. `begun` are the new turns that this node must handle itself. `mailed` says
+    whether other new turns were sent to the runs of their sessions."""
 
     status: str
     flying: int
@@ -58,8 +59,8 @@ class Progress:
 
 
 def advance(place: Place, campaign_id: str, setting: Setting, direct: DirectRoom | None = None) -> Operation[Progress]:
-    """Collect the turns that are over, and begin more. With `direct`, this node itself handles some of them, and at
-    most `direct.room` turns begin."""
+    """Collect the turns that are over, and begin new turns. With `direct`, at most `direct.room` turns begin, and this
+    node handles some of the new turns itself."""
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
         return Progress(campaign.status, 0, 0, None, False)
@@ -91,9 +92,9 @@ def _send(
     room: int,
     direct: DirectRoom | None,
 ) -> Operation[tuple[int, int, Micros | None]]:
-    """Begin the turns of recipients that are due, as far as `room` and the rates allow. Return the number of changed
-    recipients, the number of begun turns, and a time or None. If no turn may begin now, the time is when the rates
-    allow the next one."""
+    """Begin the turns of due recipients, as far as `room` and the rates allow. Return the number of changed recipients,
+    the number of begun turns, and a time. If no turn may begin now, the time is when the rates allow the next turn.
+    Otherwise the time is None."""
     options, now = definition.options, place.now
     wait: Micros | None = None
     if options.rate is not None:
@@ -145,9 +146,9 @@ def _accept(
     users: Mapping[str, UserRecord],
     direct: DirectRoom | None,
 ) -> Operation[list[Row]]:
-    """Give each recipient's session a turn, as `turns.accept_turn` does for one user. The caller has locked the users.
-    With `direct`, this node itself handles the turns that open a session and have no flow. Return the rows of events to
-    insert."""
+    """Give each recipient's session a turn, as `turns.accept_turn` does for one user. Return the rows of events to
+    insert. The caller has locked the users. With `direct`, this node handles a turn itself if the turn opens a session
+    and has no flow."""
     if not recipients:
         return []
     if direct is not None and not (yield from direct.is_known()):
@@ -226,8 +227,9 @@ def _mail_sessions(
     sessions: dict[str, SessionRecord],
     turns: Mapping[str, TurnRecord],
 ) -> Operation[dict[str, str]]:
-    """Send the turns of recipients with open sessions to the mailboxes of these sessions. A session whose run is over
-    is ended and removed from `sessions`. Return the reasons why turns were not accepted, by external id."""
+    """Send each recipient's turn to the mailbox of the recipient's open session, if there is one. If the run of a
+    session is over, end the session and remove it from `sessions`. Return why turns were not accepted, by external
+    id."""
     addressed = [recipient for recipient in recipients if users[recipient.external_id].id in sessions]
     if not addressed:
         return {}

@@ -1,9 +1,8 @@
-"""Why a recipient is not messaged: skip recipients, postpone them until quiet hours are over, and foresee the skips of
-a campaign for its preview.
+"""Skip recipients of a campaign, postpone them during quiet hours, and foresee skips for a preview.
 
 The rules apply in three places. When the audience is stored, `reason_to_leave_out` applies. When a recipient's turn is
-due, `skip_or_postpone` and then `lacks_session` apply. When the campaign is stopped, `skip_rest` applies. A turn that
-has begun may still be skipped by its session, for example because a flow is active (`flows/session.py`).
+due, `skip_or_postpone` and then `lacks_session` apply. When the campaign is stopped, `skip_rest` applies. A session may
+still skip a turn that has begun, for example because a flow is active (`flows/session.py`).
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ REASONS: Mapping[str, str] = {
 
 
 def reason_to_leave_out(campaign: CampaignRecord, options: CampaignOptions, recipient: RecipientRecord) -> str | None:
-    """Return why a recipient is skipped as soon as the audience is stored, or None.
+    """Return why to skip a recipient when the audience is stored, or None.
 
-    The reason is `unknown_user` if the agent has no such user, and `HOLDOUT` if the user is in the holdout group. It is
-    `expired` if the recipient's turn is due only after the campaign has expired.
+    If the agent has no such user, the reason is `unknown_user`. If the user is in the holdout group, the reason is
+    `HOLDOUT`. If the recipient's turn is due after the campaign has expired, the reason is `expired`.
     """
     if recipient.user_id is None:
         return "unknown_user"
@@ -67,7 +66,7 @@ def skip_or_postpone(
     recipients: Sequence[RecipientRecord],
     users: Mapping[str, UserRecord],
 ) -> Operation[tuple[list[RecipientRecord], list[Row]]]:
-    """Skip recipients who must not be messaged, and postpone those who must not be messaged now. Return the other
+    """Skip recipients who must get no message, and postpone recipients who have quiet hours now. Return the other
     recipients, and the rows of events to insert."""
     options = definition.options
     names = [(recipient.external_id,) for recipient in recipients]
@@ -124,8 +123,8 @@ def _reason_to_skip(
 
 
 def lacks_session(definition: Definition, session: SessionRecord | None) -> bool:
-    """Return whether the recipient has no active session and the campaign must not open one. `session` is the
-    recipient's open session, which may be idle."""
+    """Return whether a campaign must skip a recipient for lack of an active session. `session` is the recipient's open
+    session or None. A campaign that may open sessions skips no recipient for this reason."""
     usable = session is not None and session.status is SessionStatus.ACTIVE
     return not usable and not definition.allow_session_bootstrap
 

@@ -1,5 +1,5 @@
-"""Variants of a campaign, and the holdout group, which gets nothing. A hash of the user chooses, so that a user always
-gets the same variant."""
+"""The variants of a campaign, and its holdout group, which gets no message. A hash of the external id selects a user's
+variant, which is therefore always the same."""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ from ostinato.when.instants import Micros, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class CampaignInfo:
-    """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. `reason` says why
-    the campaign was paused or stopped, or why it has its outcome. `counts` has the numbers of recipients by outcome;
-    those without an outcome are counted as `pending` or `started`. `partial` is true if some recipients succeeded and
-    some failed. `reasons` and `variants` have the numbers of recipients by reason and by variant."""
+    """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. `reason` explains
+    a pause, a stop or the outcome of the campaign. `counts` has the numbers of recipients by outcome; recipients
+    without an outcome are counted as `pending` or `started`. At the end, `partial` is true if some recipients succeeded
+    and some failed. `reasons` and `variants` have the numbers of recipients by reason and by variant."""
 
     id: str
     agent: str

@@ -41,8 +41,8 @@ _BUFFER = 100
 
 @dataclass(frozen=True, slots=True)
 class OnMissed:
-    """What happens to due times that were missed. `catch_up` runs the newest `max_runs` of those that are no older than
-    `max_age_seconds`. `skip` runs none."""
+    """What happens to due times that were missed. With the policy `skip`, none of them runs. With `catch_up`, those
+    older than `max_age_seconds` are dropped, and then the newest `max_runs` run."""
 
     policy: str = "skip"
     max_runs: int | None = None
@@ -145,7 +145,8 @@ class Definition:
         return missed
 
     def policies(self, settings: SchedulerSettings) -> Policies:
-        """Return the policies of the schedule. Occurrences that are caught up run one after the other."""
+        """Return the engine's policies for overlaps and missed due times. With `catch_up`, missed due times run one
+        after the other."""
         missed, grace = self.missed(settings), settings.grace
         if missed.policy == "skip":
             return Policies(Overlap.SKIP, CatchUp("all", window=grace))
@@ -168,8 +169,8 @@ class Definition:
 
 
 def _known(document: object, fields: tuple[str, ...], place: str) -> Mapping[str, Any]:
-    """Check that `document` is an object without fields other than `fields`, and return it. Raises OstinatoError if it
-    is not."""
+    """Return `document` if it is an object with no fields other than `fields`. Raises OstinatoError if `document` is no
+    object, or if it has another field."""
     if not isinstance(document, Mapping):
         raise OstinatoError(f"{place} {short_repr(document)} is not an object with {', '.join(fields)}")
     for name in document:

@@ -1,5 +1,5 @@
-"""The durable function that an agent's schedule starts at each due time. It begins a turn of one user, or a campaign.
-Each run of the function is the record of one occurrence."""
+"""The durable function that an agent's schedule starts at each due time. Depending on the schedule's target, the
+function begins a turn for one user, or starts a campaign. Each run of the function is the record of one occurrence."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
 
 
 class Holding:
-    """Keeps runs active while their turns are in progress, so that these runs count for `max_concurrent_runs`. A parked
-    run does not count.
+    """Keeps the runs of occurrences active while their turns are in progress.
 
-    At most half of the node's slots are used for this, because sessions need slots, too. Further runs are parked and do
-    not count. So more turns than `max_concurrent_runs` can be in progress if it is above half of the slots.
+    An active run counts for `max_concurrent_runs`, and a parked run does not. At most half of the node's slots hold
+    such runs, because sessions need slots, too. Further runs are parked. So more turns than `max_concurrent_runs` may
+    be in progress.
     """
 
     def __init__(self) -> None:
@@ -134,11 +134,11 @@ def _look(turn_id: str) -> Operation[list[Any]]:
 
 
 def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Operation[dict[str, Any]]:
-    """Accept the turn of an occurrence.
+    """Accept the turn of an occurrence, or refuse the turn with a reason.
 
-    Return a dict with `turn`, `outcome` and `attempt`. Return a dict with only `refused`, the reason, in two cases: the
-    schedule may no longer run, or the turn may not open a session and the session that it names is not active. A turn
-    that was accepted before is never refused.
+    Return a dict with `turn`, `outcome` and `attempt`. If the turn is refused, return a dict with only `refused`, the
+    reason. A turn that was accepted before is never refused. A turn is refused if its schedule may no longer run. A
+    turn with a `session_id` but without `bootstrap` is also refused if that session is not active.
     """
     rows = yield agent_statement("agent_user", namespace=place.namespace, agent=place.agent, user=turn_input.user)
     user = read_user(rows[0]) if rows else None

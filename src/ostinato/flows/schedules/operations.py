@@ -75,7 +75,7 @@ class Scheduler:
 
 
 def engine_name(agent: str, id: str) -> str:
-    """An agent's schedule is fired by a schedule of the engine. Return the name of the latter."""
+    """Return the name of the engine's schedule that fires the agent's schedule `id`."""
     return f"agent/{agent}/{id}"
 
 
@@ -133,8 +133,8 @@ def _stored(scheduler: Scheduler, id: str, origin: str, definition: Definition, 
 
 
 def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise DefinitionError if the definition's `run_at` is in the past, and its policy for missed due times would skip
-    it."""
+    """Raise DefinitionError if the definition's `run_at` has passed and would no longer run. The policy for missed due
+    times decides whether a `run_at` in the past still runs."""
     run_at, now = definition.run_at, scheduler.place.now
     if run_at is not None and run_at <= now and not definition.covers(run_at, now, scheduler.settings):
         catch_up = "on_missed={'policy': 'catch_up', 'max_age_seconds': …} that reaches back to it"
@@ -142,8 +142,8 @@ def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
 
 
 def check_to_come(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise DefinitionError if the definition's `run_at` is in the past. This check is for updates, because an updated
-    schedule does not catch up missed due times."""
+    """Raise DefinitionError if the definition's `run_at` is in the past. Updates need this check, because an updated
+    schedule would never run a past `run_at`."""
     if definition.run_at is not None and definition.run_at <= scheduler.place.now:
         raise _has_passed(scheduler, definition, definition.run_at)
 
@@ -157,8 +157,8 @@ def _has_passed(scheduler: Scheduler, definition: Definition, run_at: Micros, or
 def create(
     scheduler: Scheduler, id: str, origin: str, definition: Definition, *, again: bool = True
 ) -> Operation[StoredSchedule]:
-    """Create a schedule and return it. If the schedule exists with the same definition, return it unchanged. Raises
-    `Conflict` if it exists with another definition or origin, or if it exists and `again` is false."""
+    """Create a schedule and return it. With `again`, return an existing schedule that has the same id, definition and
+    origin. Raises `Conflict` for any other existing schedule with this id."""
     place = scheduler.place
     wanted = _stored(scheduler, id, origin, definition, place.new_id(place.now))
     if not (yield statement("insert_agent_schedules", [stored_row(wanted)])):
@@ -172,8 +172,8 @@ def create(
 
 
 def _insert(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
-    """Insert the engine's schedule for an agent's schedule. A `run_at` in the past counts as a missed due time, and the
-    policies decide whether it runs."""
+    """Insert the engine's schedule that fires `stored`, the schedule of an agent. A `run_at` in the past counts as a
+    missed due time. The policies decide whether a missed due time runs."""
     place = scheduler.place
     since = place.now
     if definition.run_at is not None and definition.run_at <= place.now:
@@ -311,10 +311,10 @@ Done: TypeAlias = dict[str, list[str]]
 def apply_declared(
     scheduler: Scheduler, wanted: Mapping[str, Definition], can_begin: Callable[[Definition], None]
 ) -> Operation[Done]:
-    """Make an agent's stored schedules match `wanted`, the schedules that its code declares. Schedules are created,
-    updated or canceled. They are paused (`held`) while the agent's scheduler is not enabled, and resumed (`released`)
-    afterwards. `can_begin` raises if no turn could begin with a definition. Return the ids of the changed schedules, by
-    the kind of change, such as `created`."""
+    """Make an agent's stored schedules match `wanted`, the schedules that its code declares. Return the ids of changed
+    schedules by the kind of change: created, updated, canceled, held or released. A schedule is held (paused) while the
+    agent's scheduler is disabled, and is released afterwards. `can_begin` checks each definition, and raises if its
+    turns could not begin."""
     place = scheduler.place
     yield statement("lock_declared_agent", name=place.agent)
     rows = yield statement("declared_agent_schedules", namespace=place.namespace, agent=place.agent)
@@ -342,9 +342,9 @@ Cursor: TypeAlias = tuple[str, str]  # the namespace and the id of the last sche
 
 
 def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation[tuple[Done, Cursor | None]]:
-    """Apply the agent's present zone and settings to one page of its schedules, in all namespaces. Schedules that the
-    code declares are left out. Return a pair: the ids of the changed schedules by the kind of change, and the cursor of
-    the next page. The cursor is None after the last page."""
+    """Apply the agent's present zone and settings to one page of its schedules. The page covers all namespaces, but not
+    the schedules that the code declares. Return a pair. The first part is a dict from the kind of change to the ids of
+    schedules. The second part is the cursor of the next page, or None after the last page."""
     place, settings = scheduler.place, scheduler.settings
     names = {"agent": place.agent, "zone": scheduler.zone, "settings": settings.digest}
     within, last = after

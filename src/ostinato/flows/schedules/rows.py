@@ -37,9 +37,9 @@ statement = Statements(
 
 @dataclass(slots=True)
 class StoredSchedule:
-    """The row of an agent's schedule. `definition` is JSON. A schedule of the engine fires the agent's schedule:
-    `engine_id` and `name` are its id and its name. `held` is 1 while the schedule is paused because the agent's
-    scheduler is not enabled."""
+    """The row of an agent's schedule. `definition` is JSON. `engine_id` and `name` belong to the engine's schedule,
+    which fires the agent's schedule. `held` is 1 while the agent's schedule is paused because the agent's scheduler is
+    disabled."""
 
     namespace: str
     agent: str
@@ -111,7 +111,8 @@ class ScheduleRecord:
 class ScheduleRunRecord:
     """One occurrence of a schedule. `outcome` is success, skipped, failed or canceled_hitl, or None while the
     occurrence is in progress. If `count` is above 1, the record represents that many missed due times, from
-    `scheduled_for` to `last`. `request_id` is the id of the turn. `origin` is auto, or the origin of a trigger."""
+    `scheduled_for` to `last`. `request_id` is the id of the turn. `origin` is auto for a due time, and otherwise
+    identifies the trigger."""
 
     id: str
     schedule_id: str
@@ -209,8 +210,8 @@ def _nominal(run: Run) -> Micros:
 def _run_record(
     run: Run, stored: StoredSchedule, begun: Micros | None, campaign: CampaignEnd | None
 ) -> ScheduleRunRecord:
-    """Return the record of an occurrence. `campaign` is given only if the run was stopped. The campaign then ends after
-    the run, so the outcome, the reason and the end time come from the campaign."""
+    """Return the record of an occurrence. If the run of a campaign was stopped, the campaign ends after the run. In
+    that case `campaign` is given, and the outcome, the reason and the end time come from `campaign`."""
     detail = read_detail(run.detail)
     result: dict[str, Any] = {}
     outcome, reason, finished = None, run.reason, run.finished

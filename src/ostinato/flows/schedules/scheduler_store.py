@@ -1,9 +1,11 @@
-"""`SchedulerStore`, with which an executor that is not a node lists due occurrences, claims one and reports its
-outcome. It implements the store contract of Zupa's RFC on scheduled flows.
+"""`SchedulerStore`, with which an executor that is not a node handles due occurrences.
 
-This is a thin layer over runs. An occurrence that is claimed here is a run with the status waiting, so no node claims
-it. When the claim expires, the run is ready again. A node that has the agent's code does not need this module: it
-claims these runs like all others.
+The executor lists due occurrences, claims one and reports its outcome. `SchedulerStore` implements the store contract
+of Zupa's RFC on scheduled flows.
+
+An occurrence is a run. A claim gives the run the status waiting. Nodes claim only ready runs, so no node claims this
+run. When the claim expires, the run is ready again. A node that has the agent's code claims these runs like all others,
+without this module.
 """
 
 from __future__ import annotations

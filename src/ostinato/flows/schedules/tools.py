@@ -1,7 +1,8 @@
-"""Tools with which an agent schedules turns for the user it talks with, and for no other user.
+"""Tools with which an agent schedules turns, only for the user it talks with.
 
-The user comes from the session (`ToolContext`), never from arguments. If a model asks for anything else, the tool
-refuses and writes the event `schedule:tool_scope_denied` for operators.
+The user comes from the session (`ToolContext`), never from the model's arguments. A tool refuses a request for another
+user's schedule, or for a flow that is not allowed. Such a refusal writes the event `schedule:tool_scope_denied` for
+operators.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class ScheduleTools:
-    """The limits for schedules that an agent creates with its tools. `schedule_tools` returns it."""
+    """The settings of the tools with which an agent creates schedules. Call `schedule_tools` to make such an object."""
 
     flows: frozenset[str] | None
     max_active: int
@@ -64,10 +65,10 @@ def schedule_tools(
 ) -> ScheduleTools:
     """Let an agent schedule turns for the user it talks with: `app.agent(…, tools=[schedule_tools(["remind"])])`.
 
-    `flows` are the flows that may be scheduled; `"*"` means all flows of the agent. For each user, the tools can create
-    at most `max_active` schedules that may still run. Two due times of one schedule must be at least `min_interval`
-    apart. Without `in_scheduled_turns`, schedules can be created and changed only in turns that a message of the user
-    began, so that a scheduled turn cannot create further schedules.
+    `flows` are the flows that may be scheduled; `"*"` means all flows of the agent. A user can have at most
+    `max_active` schedules from these tools; canceled and completed schedules do not count. Two due times of one
+    schedule must be at least `min_interval` apart. By default, schedules are created and changed only in answer to a
+    user's message. With `in_scheduled_turns`, a scheduled turn can create and change schedules, too.
     """
     if flows != "*" and (isinstance(flows, str) or not all(isinstance(flow, str) and flow for flow in flows)):
         raise OstinatoError(f"schedule_tools: flows {short_repr(flows)} is neither a list of names nor '*'")
@@ -332,8 +333,8 @@ class _Calls:
                 )
 
     def _check_room(self, place: Place, ctx: ToolContext, id: str) -> Operation[None]:
-        """Raise `Conflict` if the user already has `max_active` schedules that the tools created and that may still
-        run. The user is locked, so two calls at the same time cannot exceed the limit."""
+        """Raise `Conflict` if the user already has `max_active` other schedules from these tools. Canceled and
+        completed schedules do not count. This locks the user, so two calls at the same time cannot exceed the limit."""
         yield from _lock_user(place, ctx)
         names = {"namespace": place.namespace, "agent": place.agent, "user": ctx.user.external_id}
         ((count,),) = yield statement("count_agent_schedules", **names, besides=id)
@@ -378,7 +379,7 @@ def _plain(value: Any) -> Any:
 
 
 def show(record: ScheduleRecord) -> dict[str, Any]:
-    """Return a schedule as a model sees it. It contains nothing about other users, campaigns or operators."""
+    """Return a schedule as a dict for the model. The dict has nothing about operators, campaigns or other users."""
     trigger = {"type": record.trigger_type}
     if record.cron_expr is not None:
         trigger["expr"] = record.cron_expr

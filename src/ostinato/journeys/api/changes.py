@@ -237,8 +237,8 @@ class Journeys(JourneyQueries):
         return await self.binding(id)
 
     async def cancel_bindings(self, name: str, subject: str) -> list[BindingInfo]:
-        """Cancel the bindings of a journey for one subject, those that are paused too, and return them. Bindings that
-        have ended are left out."""
+        """Cancel all bindings of a journey for one subject, and return the cancelled bindings. Paused bindings are
+        included. Bindings that had already ended are not returned."""
         cancelled, after = [], ""
         while page := await self.bindings(name=name, subject=subject, after=after, limit=1000):
             for binding in page:
@@ -292,14 +292,14 @@ class Journeys(JourneyQueries):
         call: str,
         request: Request | None,
     ) -> asyncio.Future[None] | None:
-        """Submit an input to a step. Return a future that is done when the instance waits or ends, or None if the
-        instance does not run on this node.
+        """Submit an input to a step of an instance.
 
-        If this node already runs the instance, `segment` is the object that does so, and it applies the input.
-        Otherwise `segment` is None, and a transaction applies the input.
+        If this node runs the instance, `segment` is the object that runs it; that object applies the input. Otherwise
+        `segment` is None, and a transaction applies the input.
 
-        Raise `StepNotActive` if the input was refused. Raise `Outdated` if the instance has changed since the snapshot,
-        or if the result is unknown. After `Outdated`, the caller must read the instance again.
+        Return a future that is done when the instance next waits or ends. Return None if the instance does not continue
+        on this node. Raise `StepNotActive` if the step does not wait for an input. Raise `Outdated` if the instance has
+        changed since `snapshot`, or if the result is unknown. The caller must then read the instance again.
         """
         api, run = self._api, snapshot.run
         waiting = active_steps(snapshot.definition, snapshot.record.instance)
@@ -342,9 +342,9 @@ class Journeys(JourneyQueries):
     async def _wait_for_rest(
         self, id: str, wait: Any, rest: asyncio.Future[None] | None = None, step: str | None = None
     ) -> JourneyStatus:
-        """Return the status when the instance waits for a timer or an input, when it ends, or after `wait`. If the
-        instance runs on this node, `rest` is the future that is done when it waits or ends. If no node is running,
-        return the status at once."""
+        """Return the status once the instance waits for a timer or an input, or has ended. After the time `wait`,
+        return the status as it is. If no node is running, return the status at once. If this node runs the instance,
+        `rest` is the future to wait for."""
         in_vain = rest is None and not await self._has_nodes()
         with suppress(TimeoutError):
             async with asyncio.timeout(read_length(wait, "wait") / SECOND):
@@ -405,8 +405,8 @@ def _read_sources(source: str | Path) -> list[tuple[str, str]]:
 
 
 def _status_to_json(status: JourneyStatus) -> str:
-    """Return a status as JSON, to store it as the answer to repeated calls. The note is left out, because it may no
-    longer be true then."""
+    """Return a status as JSON, to store it as the answer to repeated calls. The field `note` is left out, because it
+    may be wrong later."""
     values = {field.name: getattr(status, field.name) for field in fields(status) if field.name != "note"}
     return orjson.dumps(values).decode()
 

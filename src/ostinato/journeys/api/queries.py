@@ -139,8 +139,8 @@ class JourneyQueries:
     ) -> set[str]:
         """Return the ids of the runs that a read guard hides from the caller.
 
-        `names` maps run ids to journey names, for runs that may have been deleted. A deleted run of a guarded journey
-        is hidden, because the guard can no longer check its context.
+        If a run was deleted, `names` gives the name of its journey. The deleted run is hidden if that journey has a
+        read guard.
         """
         api, wanted = self._api, list(dict.fromkeys(ids))
 
@@ -168,8 +168,8 @@ class JourneyQueries:
         return gone
 
     async def hidden_bindings(self, bindings: Iterable[BindingInfo], request: Request | None) -> set[str]:
-        """Return the ids of the bindings that a read guard hides from the caller. The guard sees the context with which
-        the binding's next run begins."""
+        """Return the ids of the bindings that a read guard hides from the caller. The guard checks the binding's stored
+        context. The next run will begin with that context."""
         api, versions = self._api, {binding.id: (binding.journey, binding.version) for binding in bindings}
 
         def guarded(_: int) -> Operation[list[tuple[Definition, Binding]]]:
@@ -215,12 +215,12 @@ class JourneyQueries:
         request: Request | None = None,
         guarded: bool = False,
     ) -> tuple[list[JourneyStatus], str | None]:
-        """Return a pair: the instances that match all filters, newest first, and the `before` of the next page. If the
-        second value is None, this page is the last.
+        """Return the instances that match all filters, newest first, and the cursor of the next page. The cursor is the
+        `before` for the next call. If the cursor is None, this page is the last.
 
-        A page can be shorter than `limit`, even if it is not the last one. Instances that a guard hides are left out.
-        With `phase`, ended instances whose compensation has not ended are left out, too. Raise `OstinatoError` if the
-        phase is unknown.
+        A page can be shorter than `limit`, even if it is not the last one. With `guarded`, instances that a read guard
+        hides are left out. With `phase`, instances whose outcome is withheld until their compensation ends are left
+        out. Raise `OstinatoError` if `phase` is unknown.
         """
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")

@@ -41,7 +41,7 @@ async def may_read(
 
 
 def _warn(runtime: JourneyRuntime, definition: Definition, id: str, guard: str) -> None:
-    """Log that a guard ended without a valid answer, once per version of the definition."""
+    """Warn that a read guard ended without a valid answer. Warn only once for each version of the definition."""
     version = runtime.namespace, definition.name, definition.version
     if version in runtime.silent_guards:
         return

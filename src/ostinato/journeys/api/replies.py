@@ -1,5 +1,5 @@
-"""Answer calls of APIs. A call runs the definition from the request to the reply, and nothing is stored. The response
-rules of the definition choose the HTTP status. The body is the output or the error."""
+"""Answer calls of APIs, which are definitions with `kind: Api`. A call runs the whole definition in memory, and nothing
+is stored. The definition's response rules choose the HTTP status. The body of the reply is the output or the error."""
 
 from __future__ import annotations
 

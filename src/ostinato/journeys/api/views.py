@@ -19,9 +19,9 @@ from ostinato.when.instants import format_instant, from_datetime, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class JourneyStatus:
-    """The status of an instance. `steps` are the steps that wait for an input. `more` holds the fields of the context
-    that the response of a step shows. `note` is set only in the answer to a start or a submit: it says why the instance
-    cannot continue now."""
+    """The status of an instance. `steps` are the steps that wait for an input. `more` holds values of the context that
+    a step adds to its response. `note` says why the instance cannot continue now. Only the answer to a start or a
+    submit has a `note`."""
 
     id: str
     name: str
@@ -56,8 +56,8 @@ class JourneyStatus:
 
 @dataclass(frozen=True, slots=True)
 class JourneyOutcome:
-    """The outcome of an ended instance. `status` is the field `status` of the output, if the output has one. Otherwise
-    it is the phase of a success, or the error code of a failure."""
+    """The outcome of an ended instance. If the output has a field `status`, `status` is the value of that field.
+    Otherwise `status` is `SUCCEEDED`, or the error code if the instance has failed."""
 
     id: str
     name: str
@@ -173,8 +173,8 @@ def outcome_of(definition: Definition, record: JourneyRecord, outcome_id: str | 
 def projected_fields(
     response: Projection | None, context: Mapping[str, Json], reserved: Collection[str]
 ) -> dict[str, Json]:
-    """Return the fields that a response shows: those of one variable of the context. The names in `reserved`, which the
-    engine uses, are left out."""
+    """Return the fields that a response shows, from the context variable `response.output_var`. Names in `reserved` are
+    left out, because the engine uses them."""
     value = None if response is None else context.get(response.output_var)
     return {name: one for name, one in value.items() if name not in reserved} if isinstance(value, Mapping) else {}
 

@@ -42,10 +42,10 @@ def check(
     settings: JourneySettings | None = None,
     unread: Set[Path] = frozenset(),
 ) -> list[Problem]:
-    """Return all problems of a definition beyond its shape, in the order of its lines.
+    """Return all problems of a definition that was read, in the order of its lines.
 
-    With `settings`, also report what an engine with these settings lacks. `unread` holds the paths that could not be
-    read. Problems that only result from them are left out.
+    With `settings`, also report what an engine with these settings lacks. `unread` holds the paths of values that could
+    not be read. Problems that such a value may have caused are left out.
     """
     every = tuple(parts(definition))
     checking = CheckContext(

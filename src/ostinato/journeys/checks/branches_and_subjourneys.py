@@ -46,8 +46,7 @@ def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def subjourney_ends(checking: CheckContext) -> Iterator[Finding]:
-    """Check that no subjourney enters itself, directly or indirectly. A violation is only a warning, because the
-    subjourney may still end."""
+    """Warn about each subjourney that enters itself, directly or indirectly. Such a subjourney may never end."""
     spec = checking.definition.spec
     calls = {name: called_by(graph) for name, graph in spec.subjourneys.items()}
     for name in calls:
@@ -105,8 +104,7 @@ def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
 
 
 def steps_into(definition: Definition, name: str) -> Iterator[tuple[str | int, ...]]:
-    """Yield the path of a subjourney's graph, and the paths of the subjourneys that it enters, directly or
-    indirectly."""
+    """Yield the path of subjourney `name`, and of each subjourney that `name` enters directly or indirectly."""
     waiting, seen = [name], set()
     while waiting:
         subjourney = waiting.pop()

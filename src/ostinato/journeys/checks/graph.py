@@ -84,7 +84,7 @@ def successors(graph: Graph) -> dict[str, list[str]]:
 
 
 def predecessors(graph: Graph) -> dict[str, list[str]]:
-    """Return for each state, by its id, the ids of the states of the graph that lead to it."""
+    """Map the id of each state to the ids of the states that lead to it."""
     before: dict[str, list[str]] = {id: [] for id in graph.states}
     for id, further in successors(graph).items():
         for target in further:

@@ -1,4 +1,5 @@
-"""Rules about loops, and about states that an API cannot have, because it answers at once."""
+"""Rules about loops, and about the states of APIs (`kind: Api`). An API answers at once, so its states must not
+wait."""
 
 from __future__ import annotations
 
@@ -12,8 +13,7 @@ from ostinato.journeys.problems import Severity
 
 
 def api_does_not_wait(checking: CheckContext) -> Iterator[Finding]:
-    """Check that an API has no state that waits. The task kind `schedule` checks by itself that it is not used in an
-    API."""
+    """Check that an API has no `wait`, `webhook` or `timer` state."""
     if not checking.definition.is_api:
         return
     for graph, id, state in checking.definition.states():

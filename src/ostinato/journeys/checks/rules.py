@@ -18,9 +18,9 @@ from ostinato.journeys.task_kind import Plugins
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """The values that a rule can use. `configured` means that `settings` are those of the engine that will run the
-    definition. `unread` holds the paths that could not be read; the definition has substitutes there. Findings at these
-    paths are dropped. A rule that reports something as missing must check `knows_all` first."""
+    """The values that a rule can use to check a definition. With `configured`, `settings` belong to the engine that
+    will run the definition. `unread` holds the paths that could not be read. At these paths the definition has
+    substitute values, and findings are dropped. A rule that reports a missing value must first check `knows_all`."""
 
     definition: Definition
     parts: Sequence[Part]  # of the whole definition
@@ -32,7 +32,8 @@ class CheckContext:
     unread: Set[Path] = frozenset()
 
     def knows(self, path: Path) -> bool:
-        """Return whether the value at a path could be read. Parts of it may still be unread."""
+        """Return whether the value at `path` could be read. Values inside it may still be unread; `knows_all` checks
+        those, too."""
         return not is_unread(self.unread, path)
 
     def knows_all(self, path: Path) -> bool:
@@ -42,9 +43,9 @@ class CheckContext:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation of a rule. `key` means that the finding is about the key at the path, not about its value. `needs` is
-    another path that the finding depends on. If that path could not be read, the finding is dropped. `code` and
-    `severity` replace those of the rule."""
+    """A violation of a rule, at `path`. With `key`, the finding is about the key at `path`; otherwise it is about the
+    value. If the path `needs` could not be read, the finding is dropped. If `code` or `severity` is set, it is used
+    instead of the rule's own."""
 
     path: Path
     message: str

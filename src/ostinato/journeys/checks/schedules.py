@@ -1,5 +1,5 @@
-"""The rule that scheduled runs do not wait for an input. The task kind `schedule` checks the other settings of its
-tasks."""
+"""The rule that a scheduled run must not reach a state that waits for an input. Other checks of schedules are in the
+task kind `schedule`."""
 
 from __future__ import annotations
 

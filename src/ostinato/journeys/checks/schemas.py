@@ -40,7 +40,7 @@ def stays_here(checking: CheckContext) -> Iterator[Finding]:
 
 
 def keeps_reserved(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the fields that a status or an outcome shows do not have names that the engine uses there."""
+    """Check that no response adds a field with a name that the engine uses itself."""
     for part in checking.parts:
         if isinstance(part.value, Projection):
             reserved = IN_OUTCOME if isinstance(part.owner, Output) else IN_STATUS

@@ -121,8 +121,8 @@ def route(checking: CheckContext) -> Iterator[Finding]:
 
 
 def responses(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a response rule sets exactly one status, and that a rule for successes does not match on an error
-    type."""
+    """Check that each response rule has either `status` or `statusExpr`. A rule for successes must have no
+    `errorType`."""
     responses_ = checking.definition.spec.bindings.http.api_responses
     for n, rule in enumerate(responses_.rules if responses_ else ()):
         path = (*_HTTP, "apiResponses", "rules", n)
@@ -133,8 +133,8 @@ def responses(checking: CheckContext) -> Iterator[Finding]:
 
 
 def config(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the engine has a value for each platform value that is required. If no settings are given, nothing is
-    reported."""
+    """Check that the engine has a value for each required entry of `platform.config`. If the engine's settings are not
+    known, report nothing."""
     if checking.configured:
         for name, setting in checking.definition.spec.platform.config.items():
             if setting.required and name not in checking.settings.platform:
@@ -172,8 +172,8 @@ def guard_answers(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_says_allowed(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the output of a read guard is an object with `allowed`. Without `outputVar` the output is the whole
-    context, so a state of the guard should write `allowed` into it."""
+    """Check that a read guard can answer with `allowed`. A `succeed` state without `outputVar` answers with the whole
+    context. In this case, some state of the guard must write `allowed` into the context."""
     read_guard = checking.definition.spec.access.read
     graph = checking.definition.spec.subjourneys.get(read_guard.guard_ref) if read_guard else None
     if graph is None or any(_may_make_allowed(state) for state in graph.states.values()):

@@ -17,7 +17,7 @@ def registered(checking: CheckContext) -> Iterator[Finding]:
 
 
 def settings(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the task kind accepts the settings. The task kind chooses the code of a finding."""
+    """Check that the task kind of each task accepts the task's settings."""
     for _, _, state in checking.definition.states():
         if isinstance(state, Task) and (kind := checking.plugins.kinds.get(state.plugin)):
             for fault in kind.check(state.settings, checking.definition):

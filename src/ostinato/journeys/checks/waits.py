@@ -49,8 +49,8 @@ def steps_have_different_ids(checking: CheckContext) -> Iterator[Finding]:
 
 
 def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
-    """Return the ids of all states that wait for an input in these graphs, in their branches, and in the subjourneys
-    that they enter."""
+    """Return the ids of all states in `graphs` that wait for an input. States in branches, and in subjourneys that the
+    graphs enter, are included."""
     steps: set[str] = set()
     waiting, entered = list(graphs), set()
     while waiting:

@@ -52,8 +52,9 @@ _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """The parts of the picture to highlight for an instance: the states that it has entered, the edges (`gone`) that it
-    has taken, and its current states. The first element of each tuple is the path of the graph."""
+    """The parts of a picture to highlight for one instance. The instance has entered the states `entered`, has taken
+    the edges `gone`, and is now in the states `current`. The first element of each state or edge is the path of its
+    graph."""
 
     entered: frozenset[tuple[Path, str]] = frozenset()
     gone: frozenset[tuple[Path, str, str]] = frozenset()
@@ -98,8 +99,7 @@ def draw(definition: Definition, instance: Instance | None = None, way: Iterable
 
 def _columns(sizes: Sequence[tuple[float, float]]) -> tuple[list[Point], float, float]:
     """Arrange boxes in columns. Return the corners of the boxes, and the total width and height. The first box has a
-    column of its own. Each further box is placed below the previous one. If the column would become taller than the
-    first box, the box begins a new column."""
+    column of its own. The other boxes fill further columns from the top, up to the height of the first box."""
     corners: list[Point] = []
     x = y = right = PAD
     height = 0.0

@@ -68,5 +68,5 @@ class AnswersSeparately(Protocol):
     def name(self) -> str: ...
 
     def submit(self, asked: Sequence[PendingEvaluation]) -> None:
-        """Evaluate requests on the running event loop, and set the result of each future when it is known. Skip futures
-        that are already done."""
+        """Evaluate each request, and give its future the result as soon as the result is known. Skip requests whose
+        future is already done. There must be a running event loop."""

@@ -29,8 +29,8 @@ def framed(message: bytes) -> bytes:
 
 
 def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
-    """Write framed messages. `until` is a monotonic time; with it, the descriptor must be non-blocking. Raise `Late` if
-    the other side has not read the messages by then, and `Gone` if it has closed the pipe."""
+    """Write framed messages. Raise `Late` if the pipe has not taken them by the monotonic time `until`. Raise `Gone` if
+    the reader has closed the pipe. With `until`, the descriptor must be non-blocking."""
     rest = memoryview(messages)
     while rest:
         if until is not None:
@@ -53,8 +53,9 @@ class Reader:
         self._held = bytearray()
 
     def read(self, until: float | None = None) -> bytes:
-        """Return the next message. `until` is a monotonic time; with it, the descriptor must be non-blocking. Raise
-        `Late` if no message has arrived by then, and `Gone` if the other side has closed the pipe."""
+        """Return the next message. Raise `Late` if the message has not arrived by the monotonic time `until`. Raise
+        `Gone` if the other side has closed the pipe, or if the message is too long. With `until`, the descriptor must
+        be non-blocking."""
         while (message := self._next()) is None:
             self._fill(until)
         return message

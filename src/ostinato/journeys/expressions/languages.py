@@ -107,10 +107,11 @@ class SandboxedLanguage:
         called: Mapping[str, str] | None = None,
         spelt: bool = False,
     ) -> None:
-        """`module` is the package that must be installed. `answered_here` evaluates simple expressions without a
-        worker, and returns `NOT_PLAIN` for others. `suggest` returns a hint for an invalid expression. `called` maps
-        names of bindings to their names in this language. `spelt` means that an expression can use a binding only by
-        writing its name. In this case only bindings whose name occurs in the expression are sent to the worker."""
+        """Create the language `name`, which needs the package `module`. `answered_here` evaluates simple expressions
+        without a worker, and returns `NOT_PLAIN` for others. `suggest` returns a hint for an invalid expression.
+        `called` maps the name of a binding to its name in this language. With `spelt`, a worker gets only the bindings
+        whose names occur in the expression. This suits a language in which an expression must write a binding's name to
+        use the binding."""
         self._name = name
         self._module = module
         self._settings = settings

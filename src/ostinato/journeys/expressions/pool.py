@@ -1,18 +1,21 @@
-"""The worker processes of one language. Requests are sent in batches; each answer is delivered when it arrives.
+"""The worker processes of one expression language.
+
+Requests are sent to workers in batches. Each answer is delivered when it arrives. While a worker evaluates a batch, the
+batch occupies a *place*. There are quick places, and slow places for slow requests.
 
 A slow expression must not delay others. A batch stalls if no answer arrives for `slow_after_s`. The rules are:
 
-- If a batch stalls, its unanswered requests are sent again *apart*: the worker then answers the requests of a batch one
-  by one, so that the pool knows which request is in progress.
-- If a batch that was sent apart stalls, the request in progress continues on its worker in a *slow* place, up to its
-  own deadline. The other requests of the batch go to another worker. If all slow places are occupied, the worker is
-  killed, and the request waits for a slow place.
-- Requests whose expression was quick before are sent first. Requests whose expression was slow before (*suspects*) are
-  sent only when no other request waits.
+- If a batch stalls, its unanswered requests are sent again *apart*. The worker then answers them one by one, so that
+  the pool knows which request is in progress.
+- If a batch that was sent apart stalls, the request in progress moves to a slow place. It continues there on the same
+  worker, up to its own deadline. The other requests of the batch go to another worker. If no slow place is free, the
+  worker is killed, and the request waits for a slow place.
+- Requests whose expression was quick before are sent first. Requests whose expression was slow before are *suspects*. A
+  suspect uses a free slow place, or a quick place if no other request waits.
 
 If a worker dies, its unanswered requests are sent again, apart. A request that was in progress apart fails if it killed
-the worker by exceeding its time or memory limit. It also fails if its next worker, which is new, dies during it, too.
-Evaluations are pure, so repeating one is harmless.
+the worker by exceeding its time or memory limit. Otherwise that request gets one more attempt, on a new worker. If the
+new worker dies, too, the request fails. Evaluations are pure, so repeating one is harmless.
 """
 
 from __future__ import annotations
@@ -125,7 +128,7 @@ class _RequestQueue:
 
     @property
     def waiting(self) -> int:
-        """The number of requests that wait for a quick place, without suspects."""
+        """The number of waiting requests that are not treated as slow."""
         return len(self._proven) + len(self._unproven) + len(self._apart)
 
     @property
@@ -134,16 +137,16 @@ class _RequestQueue:
 
     @property
     def slow(self) -> int:
-        """The number of slow places that the waiting requests could use. Requests that wait for a slow place count once
-        per expression. Each suspect counts."""
+        """The number of workers that the waiting slow requests could use at the same time. Requests that stalled or
+        lost their worker count once per expression. Requests whose expression was slow before count one each."""
         return len(self._alone) + len(self._suspects)
 
     def take(self, lane: _Lane) -> list[_Job]:
         return self._take_slow() if lane is _Lane.SLOW else self._take_quick()
 
     def _take_quick(self) -> list[_Job]:
-        """Return the next batch. Batches that are sent apart alternate with batches that are sent together. Suspects
-        come last, one at a time."""
+        """Return the next batch: alternately requests to be answered one by one, and all others. If no such request
+        waits, return one request whose expression was slow before."""
         self._apart_first = not self._apart_first
         for apart in (self._apart_first, not self._apart_first):
             if batch := self._batch_apart() if apart else self._batch_together():
@@ -179,9 +182,8 @@ class _RequestQueue:
 
     @staticmethod
     def _from(*queues: tuple[deque[_Job], int]) -> list[_Job]:
-        """Return a batch of requests from the queues, in order. Each queue is paired with a maximum: requests of the
-        queue are added only while the batch has fewer requests than that. Requests whose caller no longer waits are
-        dropped."""
+        """Fill a batch from the queues, in order, and return it. Each queue is paired with a number: the queue adds
+        requests until the whole batch has that many. Requests whose caller no longer waits are dropped."""
         batch: list[_Job] = []
         size = 0
         for queue, most in queues:
@@ -239,9 +241,10 @@ class Pool:
                 future.cancel()
 
     def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
-        """Use one more worker if that is worthwhile, within the configured numbers of places. A quick place is added if
-        at least `WORTH` requests wait, or if requests wait and the queue uses no quick place yet. If fewer requests
-        wait, it is added only if some still wait after `WHILE_S`. A slow place is added if requests wait for one."""
+        """Let one more worker serve the queue if that is worthwhile. If slow requests wait, use one more slow place. If
+        at least `WORTH` requests wait, use one more quick place. Do the same if any request waits and no quick place is
+        in use. Otherwise look again after `WHILE_S`, and use one more quick place if requests still wait. The settings
+        limit the number of places."""
         if queue.slow:
             self._add_drain(queue, loop, _Lane.SLOW)
         if queue.waiting >= WORTH or (queue.draining[_Lane.QUICK] == 0 and queue.waiting + queue.suspects):
@@ -278,8 +281,8 @@ class Pool:
     def _take_back(
         self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job], moved: bool
     ) -> None:
-        """Queue requests again. `moved` means that another request of their batch continues in a slow place, so their
-        batch no longer occupies a quick place."""
+        """Queue the unanswered requests of a batch again. `moved` means that one request of the batch continues, and
+        has moved from a quick place to a slow place."""
         if moved:
             queue.draining[_Lane.QUICK] -= 1
             queue.draining[_Lane.SLOW] += 1
@@ -341,8 +344,8 @@ class Pool:
         return {"kind": kind, "most": self._settings.max_result_bytes}
 
     def _take(self, fresh: bool, closing: int) -> Process:
-        """Return a live worker. With `fresh`, return a new one, so that a crash can be blamed on the request. Raise
-        `Unavailable` if the pool was closed or the process did not start."""
+        """Return a live worker. With `fresh`, return a new worker: if it dies, no earlier request can be the cause.
+        Raise `Unavailable` if the pool was closed or the process did not start."""
         with self._lock:
             if closing != self._closing:
                 raise Unavailable("it was closed")
@@ -456,8 +459,8 @@ class _BatchRun:
         return self._since + job.request.deadline_s + self._pool._settings.patience_s
 
     def _go_on_slowly(self) -> bool:
-        """Handle a worker that stalled. Return True if its request in progress continues in a slow place, so that the
-        caller keeps waiting for the worker. Otherwise return False."""
+        """Handle a worker that has stalled. Return True if the worker continues with its current request, which now
+        counts as slow. The caller must then keep waiting for the worker. Otherwise return False."""
         place, job = next(iter(self._left.items()))
         if self.lane is _Lane.SLOW:
             self._died(Died(Code.TIMEOUT, LATE, telling=False))

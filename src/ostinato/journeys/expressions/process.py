@@ -131,7 +131,7 @@ class Process:
         self._child.kill()
 
     def kill(self, wait_first: bool = False) -> None:
-        """Kill the process and clean up. Call it only from the thread that uses it."""
+        """Kill the process and clean up. Only the thread that uses this `Process` may call this method."""
         if wait_first:
             with suppress(subprocess.TimeoutExpired):
                 self._child.wait(1)  # it has closed its pipe: wait to learn how it ended

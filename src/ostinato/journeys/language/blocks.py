@@ -102,8 +102,8 @@ class OptionalWhen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlsoFor:
-    """A rule for compensating successes; failures are always compensated. Without a predicate, it applies to every
-    success. With a predicate, it applies if the predicate is true."""
+    """A rule that says which successes are compensated. Failures are always compensated. Without a predicate, the rule
+    applies to every success. With a predicate, it applies if the predicate is true."""
 
     when: OptionalWhen = key("when", of(OptionalWhen), OptionalWhen())
 
@@ -401,7 +401,7 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """An API that tasks can call: the reference to its OpenAPI document. An `operationRef` names one of its
-    operations."""
+    """An API that tasks can call. Its OpenAPI document is at `openApiRef`. The `operationRef` of a task names an
+    operation in that document."""
 
     open_api_ref: str = key("openApiRef", text())

@@ -111,9 +111,9 @@ def fill_known(template: str, context: Mapping[str, Json]) -> str:
 
 
 def quote_in_url(text: str, at: int) -> str:
-    """Return a value as it is written in a URL. `at` is the position of its placeholder. At position 0 the value is the
-    base of the URL, and is returned unchanged. Elsewhere it is quoted, so that it cannot change the meaning of the URL.
-    Raise `UnsafeUrlPart` if a value elsewhere is `.` or `..`."""
+    """Return `text` as it is written in a URL. `at` is the position of its placeholder. At position 0, `text` is the
+    base of the URL, and is returned unchanged. At any other position, `text` is quoted, so that it cannot change the
+    meaning of the URL. Raise `UnsafeUrlPart` if `text` is `.` or `..` at such a position."""
     if at and text in (".", ".."):
         raise UnsafeUrlPart(f"a value in the URL is {text!r}, which would change the path")
     return text if at == 0 else quote(text, safe="")

@@ -1,10 +1,10 @@
 """Validate values against JSON Schema 2020-12. Neither the schema nor the value is trusted, so all work is limited:
 
 - Nothing is fetched. A reference must lead to a part of the same schema.
-- Regular expressions match in linear time. Constructs that do not (look-around, back-references) are refused when the
-  schema is read. So is a schema whose regular expressions together take too much memory.
-- Validation visits each pair of a part of the value and a part of the schema once. If the schema is recursive, the time
-  also grows with the depth of the value. Values that would take too long are refused.
+- Regular expressions match in linear time. Look-around and back-references would take longer, so they are refused when
+  the schema is read. A schema is also refused if its regular expressions together take too much memory.
+- Validation checks each part of the value at most once against each part of the schema. If the schema is recursive, the
+  time also grows with the depth of the value. Values that would take too long are refused.
 - Listing all mistakes can take exponential time, because every alternative that fails has its own mistakes. So the work
   is estimated first. If it is too much, the report has only the first mistake, or only says that the value is invalid.
 
@@ -175,8 +175,9 @@ def matches(pattern: str, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """The estimated cost of validating a value. `pairs` is the number of pairs of a schema part and a value part. `all`
-    is the work of listing all mistakes. `most_of_one` is the largest work of any one `anyOf` or `oneOf`."""
+    """The estimated cost of validating a value. `pairs` counts the different combinations of a schema part and a value
+    part. `all` is the work to list all mistakes. `most_of_one` is the work for the most expensive `anyOf` or
+    `oneOf`."""
 
     pairs: float
     all: float
@@ -184,8 +185,8 @@ class _Cost:
 
 
 def _estimate_cost(schema: Any, value: Any) -> _Cost:
-    """Estimate the cost of validating a value, without validating it. Listing all mistakes may visit the same pair of a
-    schema part and a value part many times. The cost of such a pair is computed once, and added for every visit."""
+    """Estimate the cost of validating a value, without validating it. If the estimate would take too long, return an
+    infinite cost."""
     counting = _CostCounter(schema)
     try:
         total = counting.count(schema, value)
@@ -227,8 +228,8 @@ class _CostCounter:
         return total
 
     def _within(self, node: dict[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield (schema part, value part) for each part of `node` that applies to `value` or to something directly in
-        it."""
+        """Yield the pairs (schema part, value part) that a check of `value` against `node` leads to. The value part is
+        `value` itself, or a field or an item of `value`."""
         for name in _IN_PLACE:
             parts = node.get(name, ())
             yield from ((part, value) for part in (parts if isinstance(parts, list) else [parts]))
@@ -246,8 +247,8 @@ class _CostCounter:
             yield from ((node[name], one) for name in _OF_ITEMS if name in node for one in value)
 
     def _size(self, value: Any) -> int:
-        """Return the size of a value. The size is part of the cost, because the validator reports a mistake with a copy
-        of the value."""
+        """Return the number of parts of a value; a long text counts as several. The size matters because the validator
+        copies the value into each mistake."""
         if id(value) not in self._sizes:
             within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
             text = len(value) // 1000 if isinstance(value, str) else 0
@@ -284,8 +285,9 @@ def _size(value: Any, most: int) -> int:
 
 
 def _patterns_too_large(schema: Any) -> tuple[Path, str] | None:
-    """Check the size of a schema's regular expressions. Return (path, message) for the first one that cannot be
-    compiled, is too large, or makes all of them together take too much memory. Return None if there is none."""
+    """Return (path, message) for the first refused regular expression in a schema, or None. An expression is refused if
+    it cannot be compiled or is too large. An expression is also refused if all expressions so far take too much memory
+    together."""
     sizes: dict[str, int] = {}
     for path, pattern in _patterns(schema):
         if pattern in sizes:
@@ -343,12 +345,8 @@ def _explain(wrong: ValidationError) -> str:
 
 
 def _expanded_size(schema: Any) -> tuple[int, bool]:
-    """Return (number of parts, whether the schema is recursive). The parts are counted after all references are
-    expanded.
-
-    Expanding matters, because a short schema whose parts each refer twice to the next part becomes enormous. A
-    recursive reference is not expanded again, because the recursion ends where the value ends.
-    """
+    """Return the expanded size of a schema, and whether the schema is recursive. The size counts the parts of the
+    schema, with each reference replaced by its target. Recursive references are not expanded."""
     named = dict(_anchors(schema))
     sizes: dict[int, int | None] = {}  # None while it is being counted
     recursive = False

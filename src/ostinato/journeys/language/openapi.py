@@ -71,9 +71,9 @@ def find_operation(definition: Definition, reference: str) -> Operation:
 
 
 def read_documents(definition: Definition, file: Path) -> dict[str, str]:
-    """Read the OpenAPI documents that a definition refers to. Return their texts by reference. Documents that are
-    missing, too large, or outside the folder of `file` are left out. The check of each state that needs such a document
-    reports it."""
+    """Read the OpenAPI documents that a definition refers to. Return a dict from reference to text. Documents that are
+    missing, too large, or outside the folder of `file` are left out. Later, the checks report each state whose document
+    was left out."""
     folder = file.resolve().parent
     documents = {}
     for api in definition.spec.apis.values():

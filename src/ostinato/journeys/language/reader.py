@@ -37,8 +37,9 @@ _REMOVED = {
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A definition, as far as it could be read. `unread` has the paths that could not be read. At these paths the
-    definition contains substitutes, so use it only to check rules. `definition` is None if nothing could be read."""
+    """The result of reading a document that may have mistakes. `definition` is None if nothing could be read. At the
+    paths in `unread`, `definition` contains substitutes for values that could not be read. If there are such paths, use
+    `definition` only to find more problems."""
 
     definition: Definition | None
     problems: list[Problem]

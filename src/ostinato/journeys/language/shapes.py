@@ -22,8 +22,8 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Code in an expression language. `path` is its path in the document. If the document has a `mapperRef`, this is
-    the shared mapper that the `mapperRef` names."""
+    """Code in an expression language. `path` says where the document contains the code. A `mapperRef` in the document
+    is read as the shared mapper that it names."""
 
     lang: str
     expr: str
@@ -50,7 +50,8 @@ class Reading:
         key: bool = False,
         unread: Path | None = None,
     ) -> None:
-        """Report an error at `path`. The value at `unread`, by default at `path`, counts as not read."""
+        """Report an error at `path`, and mark a value as not read. The marked value is the one at `unread`, or at
+        `path` if `unread` is None."""
         self.problems.append(problem_at(self.positions, code, path, message, suggestion, key=key))
         self.unread.add(path if unread is None else unread)
 
@@ -89,7 +90,8 @@ def of(cls: type) -> Shape:
 
 
 def later(shape: Callable[[], Shape]) -> Shape:
-    """Return a shape that calls `shape` only when a value is read. So a shape can refer to itself."""
+    """Return a shape that calls `shape()` for the actual shape each time a value is read. So a shape can be used before
+    it is defined."""
     return lambda reading, value, path: shape()(reading, value, path)
 
 
@@ -130,8 +132,8 @@ def read_object(cls: type, reading: Reading, value: Any, path: Path, *, also: Se
 
 
 def refuse_unknown(reading: Reading, value: Mapping[str, Any], path: Path, allowed: Sequence[str]) -> set[str]:
-    """Report unknown keys. Return the missing keys that were probably meant by them, so that the caller does not report
-    these as missing."""
+    """Report the keys of `value` that are not in `allowed`. Return the allowed keys that were probably misspelt. The
+    caller does not report the returned keys as missing."""
     meant = set()
     for name in value:
         if name not in allowed:
@@ -319,8 +321,8 @@ class _WrittenExpression:
 
 
 def mapper(reading: Reading, value: Any, path: Path) -> Expression:
-    """Read a mapper, which is an expression that computes a value. Instead of a field of this shape, an object may have
-    the key `mapperRef`, with the name of a mapper in `spec.mappers`; `read_object` handles it."""
+    """Read a mapper, which is an expression that computes a value. Instead of a mapper, a document may have the key
+    `mapperRef`, which names a shared mapper. `read_object` handles that key."""
     return expression(reading, value, path)
 
 
@@ -382,5 +384,5 @@ def expressions(settings: Any, path: Path = ()) -> Iterator[Expression]:
 
 
 def _is_written(value: Mapping[str, Any]) -> bool:
-    """Return whether a value is a complete expression. The task kind reports incomplete ones."""
+    """Return whether `value` has both texts of an expression, `lang` and `expr`."""
     return isinstance(value.get("lang"), str) and isinstance(value.get("expr"), str)

@@ -202,8 +202,8 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallel:
-    """The state that runs branches and joins them. Without `next`, the enclosing graph ends in the same way as the
-    branch that decided the join."""
+    """The state that runs several branches and joins their results. If `next` is None, the enclosing graph ends after
+    the join. The graph then succeeds or fails like the branch that decided the join."""
 
     type: ClassVar = "parallel"
     parallel: Split = key("parallel", of(Split))
@@ -262,8 +262,8 @@ STATES: tuple[type[State], ...] = (
 
 
 def targets(state: State) -> Iterator[tuple[Path, str]]:
-    """Yield (path, id) for each state that `state` may lead to within its graph. `path` is the path of the field in
-    `state` that contains the id."""
+    """Yield (path, id) for each state in the same graph that may follow `state`. `path` leads from `state` to the id,
+    for example `("choices", 0, "next")`."""
     match state:
         case Choice():
             yield from ((("choices", n, "next"), one.next) for n, one in enumerate(state.choices))

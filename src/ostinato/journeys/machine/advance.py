@@ -118,8 +118,8 @@ def _time_out(definition: Definition, transitions: Transitions) -> None:
 
 
 def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool:
-    """Decide whether a success is compensated: it is if one of the `alsoFor` predicates returned true. A predicate that
-    failed does not count. Return False if there was nothing to decide."""
+    """Decide whether an instance that succeeded is compensated, from its evaluated `alsoFor` predicates. The instance
+    is compensated if at least one predicate returned true. Return whether there was something to decide."""
     if transitions.ending is None or transitions.compensating is not Compensating.OPEN:
         return False
     matches = any(isinstance(one, Value) and one.value is True for one in evaluated.outcomes)
@@ -128,10 +128,9 @@ def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool
 
 
 def _needs_compensation(definition: Definition, transitions: Transitions, ending: Ending) -> Compensating:
-    """Return whether an ended instance is compensated. A failure always is. A success is if an `alsoFor` rule has no
-    predicate. If all rules have predicates, return `OPEN`, because the predicates must be evaluated first. Without
-    rules, a success is not compensated. A compensation itself is never compensated, nor is an instance whose definition
-    has no compensation."""
+    """Return whether an ended instance is compensated. If the definition has no compensation, or the instance is itself
+    a compensation, return `NO`. If the instance failed, or an `alsoFor` rule has no predicate, return `YES`. If there
+    are `alsoFor` rules, return `OPEN`, because their predicates must be evaluated first. Otherwise return `NO`."""
     rules = definition.spec.compensation
     if rules is None or transitions.frames[ROOT].path != ("spec",):
         return Compensating.NO
@@ -161,8 +160,8 @@ def _decision(
 
 
 def needed_timers(instance: Instance) -> dict[str, Micros]:
-    """Return the due times of all timers that an instance needs, by purpose. Each frame that waits for a time has a
-    timer, and so has the deadline."""
+    """Return the timers that an instance needs, as a dict from purpose to due time. Each position in a graph (`Frame`)
+    needs a timer if it waits for a time. The deadline of the instance needs a timer, too."""
     if instance.over:
         return {}
     parked = (one for one in instance.frames.values() if one.rest is Rest.PARKED and one.due is not None)

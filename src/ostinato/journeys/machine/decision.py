@@ -69,9 +69,9 @@ class TaskEnded:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """An input: validated data that was submitted to a step. `bound` holds values of headers and query parameters that
-    go into the context. `call` is the id of the call. The event `journey:input_received` contains it, so that a caller
-    that lost the answer can find out whether the input was accepted."""
+    """An input: validated data that a caller submitted to a step. `bound` has the values of headers and query
+    parameters that go into the context. `call` is the id of the call, and the event `journey:input_received` contains
+    that id. So a caller that got no answer can find out whether the input was accepted."""
 
     step: str
     payload: Json
@@ -93,8 +93,8 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """An input: end the instance for an outside reason. It was terminated, its time limit passed, or its node crashed
-    repeatedly."""
+    """An input that ends the instance for a reason outside its definition. Examples are a termination, a time limit,
+    and repeated crashes of the node. If `compensates` is False, no compensation follows."""
 
     kind: Termination
     code: str
@@ -115,9 +115,9 @@ class JourneyEvent:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The result of applying inputs: the changed instance, the effects that it waits for, and the events to write.
-    `refused` holds the inputs that were not applied, because the step is not active or because the timer or result is
-    outdated."""
+    """The result of applying inputs to an instance. `instance` is the changed instance. `effects` are the effects that
+    the instance needs now, and `events` are to be written. `refused` has the inputs that were not applied, because the
+    instance did not wait for them."""
 
     instance: Instance
     effects: tuple[Effect, ...] = ()

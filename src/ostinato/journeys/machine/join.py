@@ -1,19 +1,18 @@
-"""Decide when the branches of a parallel state are joined, and with which result. The mapper is the expression that
+"""Decide when a parallel state's branches are joined, and with which result. The mapper of a join is an expression that
 computes the result.
 
-| strategy | errorPolicy | decided when | if a branch failed |
+| strategy | errorPolicy | decided when | what a failure does |
 |---|---|---|---|
 | allOf | failFast (default) | all ended, or one failed | the state fails as the first failed branch did |
-| allOf | collectAll | all ended | the mapper decides; without one the state fails as the first failed branch did |
-| allOf | ignoreErrors | all ended | the result lacks that branch |
-| anyOf | failFast (default) | one ended | if that branch ended first, the state fails |
-| anyOf | collectAll | one ended | the mapper decides; without one, the state fails if that branch ended first |
-| anyOf | ignoreErrors | one succeeded, or all ended | the result lacks that branch |
-| firstCompleted | failFast (default), collectAll | as anyOf | as anyOf |
-| firstCompleted | ignoreErrors | one ended | the result lacks that branch |
+| allOf | collectAll | all ended | the mapper decides; without a mapper, as failFast |
+| allOf | ignoreErrors | all ended | the result lacks the failed branches |
+| anyOf, firstCompleted | failFast (default) | one ended | if the first branch to end failed, the state fails |
+| anyOf, firstCompleted | collectAll | one ended | the mapper decides; without a mapper, as failFast |
+| anyOf | ignoreErrors | one succeeded, or all ended | the result lacks the failed branches |
+| firstCompleted | ignoreErrors | one ended | if the first branch to end failed, the result lacks it |
 
-In a parallel state without `next` the mapper is not evaluated. The end of the deciding branch, even a failure, ends the
-enclosing graph, whatever the policy.
+In a parallel state without `next`, the mapper is not evaluated. The enclosing graph then ends as the deciding branch
+ended, even if that branch failed and whatever the policy is.
 """
 
 from __future__ import annotations
@@ -65,8 +64,8 @@ def decide_join(join: Join, branches: Sequence[Frame], *, mapped: bool = False) 
 
 
 def branch_contexts(split: Split, ended: Sequence[Frame], by: str | None) -> dict[str, Json]:
-    """Return the variable `branches` for the join's mapper: the final context of each branch, by the branch's name. It
-    is None for a branch that did not succeed. With `anyOf` and `firstCompleted` only the deciding branch has a
+    """Return the variable `branches` for the join's mapper: a dict from branch name to final context. A branch that did
+    not succeed has None instead of a context. If the strategy is not `allOf`, only the deciding branch `by` can have a
     context."""
     heard = [one for one in ended if split.join.strategy == "allOf" or one.id == by]
     good = {str(one.branch): dict(one.context) for one in heard if one.ending is not None and one.ending.succeeded}
@@ -87,16 +86,17 @@ def _outcome(ending: Ending | None) -> dict[str, Json]:
 
 
 def merge_branches(join: Join, base: Mapping[str, Json], branches: Sequence[Frame], by: Frame) -> Mapping[str, Json]:
-    """Return the context after a join without a mapper. With `allOf`, the contexts of all branches that succeeded are
-    merged. Otherwise it is the context of the deciding branch `by`, or `base` if that branch failed."""
+    """Return the context after a join without a mapper. If the strategy is `allOf`, merge the contexts of all branches
+    that succeeded. Otherwise, if the deciding branch `by` succeeded, return the context of `by`. If `by` failed, return
+    `base`, the context before the branches."""
     if join.strategy != "allOf":
         return by.context if by.ending is not None and by.ending.succeeded else base
     return merge_changes(base, [one.context for one in branches if one.ending is not None and one.ending.succeeded])
 
 
 def ending_of_parallel(join: Join, context: Mapping[str, Json], by: Frame) -> Ending:
-    """Return the end of a parallel state without `next`: it ends as the deciding branch `by` did. With `allOf`, a
-    success whose output is the whole context of that branch gets the merged `context` as its output instead."""
+    """Return the end of a parallel state without `next`. The state ends as the deciding branch `by` ended. With
+    `allOf`, a success without an output variable has the merged `context` as its output."""
     assert by.ending is not None
     ending = by.ending
     if ending.succeeded and not ending.named and join.strategy == "allOf":

@@ -47,8 +47,8 @@ class Compensating(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a frame or of the instance. `named` means that the output is one variable, not the whole context.
-    `order` counts the ends of frames in the instance, so it says which of several frames ended first."""
+    """The end of a frame or of the instance. `named` means that the output is one variable, not the whole context. A
+    frame that ends later has a higher `order`."""
 
     kind: Termination
     state: str
@@ -101,7 +101,8 @@ class Frame:
 
     @property
     def timer(self) -> str:
-        """The purpose of the frame's timer. It names the frame and the visit."""
+        """The purpose of the frame's timer. It contains the frame's `id` and `visit`, so each visit of a state has its
+        own timer."""
         return f"journey:{self.id}:{self.visit}"
 
 
@@ -110,9 +111,9 @@ DEADLINE = "journey:deadline"
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """An instance of a journey. `extra_bindings` are further variables for expressions; for example, the expressions of
-    a compensation see `outcome`. In a `scheduled` instance nobody can answer, so waiting for an input is an error.
-    `context` is the root frame's context; after the end it is the final one."""
+    """An instance of a journey. `extra_bindings` are further variables for expressions, such as `outcome` in a
+    compensation. If `scheduled` is set, nobody can answer, so waiting for an input is an error. `context` is the root
+    frame's context. Once the instance has ended, `context` is the final context."""
 
     id: str
     definition: str

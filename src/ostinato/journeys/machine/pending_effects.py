@@ -1,5 +1,5 @@
-"""Compute the effects that an instance waits for. They depend on the instance alone, so that after a crash another node
-requests the same effects under the same keys."""
+"""Compute the effects that an instance waits for. The effects depend only on the instance. So after a crash, another
+node requests the same effects with the same keys."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def pending_effects(definition: Definition, instance: Instance) -> tuple[Effect,
 
 
 def outcome_json(instance: Instance) -> dict[str, Any]:
-    """Return the outcome of an instance in the form that its compensation sees as `outcome`."""
+    """Return how an ended instance ended, as a JSON object. The expressions of its compensation see this object as the
+    variable `outcome`."""
     assert instance.ending is not None
     return {
         "phase": instance.phase,

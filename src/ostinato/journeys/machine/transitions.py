@@ -1,6 +1,6 @@
-"""Move one instance through its states. Moves are queued, not recursive. So every branch of a parallel state enters its
-first state before any end of a branch is handled. An instance that enters too many states without a pause is
-stopped."""
+"""Move one instance through its states. Moves wait in a queue and are made one after the other. All branches of a
+parallel state are entered before the end of a branch is handled. An instance that enters too many states without a
+pause fails."""
 
 from __future__ import annotations
 
@@ -108,8 +108,8 @@ class Transitions:
         return False
 
     def on_timer_due(self, purpose: str) -> bool:
-        """Apply a timer, and return True. If it is early, or its frame has left the timer's state, only return
-        False."""
+        """Apply the timer with this `purpose` to the frame that waits for it. Return True if there is such a frame and
+        the timer is due. Otherwise change nothing and return False."""
         for frame in self.frames.values():
             if (
                 frame.rest is Rest.PARKED

@@ -44,8 +44,9 @@ def _same(value: Json, other: Json) -> bool:
 
 
 def with_result(context: Mapping[str, Json], target: Target, result_var: str | None, value: Json) -> Mapping[str, Json]:
-    """Return the context with a transform's result `value` written to `target`. The target is a variable, the whole
-    context, or a path in it. Raise `UnusableValue` if `value` is not an object, unless the target is a variable."""
+    """Return the context with a transform's result `value` written to `target`. If the target is a variable, `value`
+    becomes the variable `result_var`. Otherwise the target is the whole context, or a path in the context. In that
+    case, raise `UnusableValue` if `value` is not an object."""
     if target.kind == "var":
         return {**context, str(result_var): value}
     if not isinstance(value, Mapping):

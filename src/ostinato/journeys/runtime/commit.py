@@ -41,8 +41,8 @@ ExtraWrite = Callable[[Run, Micros, Kinds], Operation["list[Row] | TaskProblem"]
 @dataclass(slots=True)
 class Change:
     """A change from one stored state of an instance to the next. `before` is None for a new instance. `rests` means
-    that the instance waits or has ended, so its run leaves the node. `extra_writes` run in the same transaction. If one
-    of them returns a problem, `on_problem` gets it and returns a decision, which is written instead of this change."""
+    that the instance waits or has ended, so its run leaves the node. `extra_writes` run in the same transaction. If an
+    extra write returns a problem, the decision of `on_problem(problem)` is written instead of this change."""
 
     run: Run
     definition: Definition
@@ -68,7 +68,8 @@ class Change:
         return self.instance.over and (self.before is None or not self.before.instance.over)
 
     def add(self, decision: Decision) -> None:
-        """Add a decision: its instance replaces the instance of the change, and its events are appended."""
+        """Apply a decision to this change. The instance of `decision` replaces the current instance, and the events of
+        `decision` are appended."""
         self.after = replace(self.after, instance=decision.instance)
         self.events += decision.events
         self.compensate = self.compensate or any(isinstance(one, Compensate) for one in decision.effects)
@@ -172,12 +173,11 @@ def run_end(change: Change) -> End:
 def end_runs(
     changes: Sequence[Change], now: Micros, status: Status | None = None
 ) -> Operation[tuple[list[Row], list[Ended]]]:
-    """End the runs of ended instances, whatever status the runs have. The caller has locked the runs. Their claim
-    numbers are increased, so that a node that still holds one of them cannot write it. Return (events to write, an
-    `Ended` for each run).
+    """End the runs of ended instances, whatever status the runs have. The caller has locked the runs. A node that still
+    has a claim on one of the runs loses the claim. Return (events to write, an `Ended` for each run).
 
-    `status` is the new status of the runs. By default it follows from how each instance ended. Give it to terminate
-    runs, because their instances end as cancelled.
+    `status` is the new status of all runs. By default, the status of each run follows from how its instance ended. To
+    terminate runs, pass `status`, because their instances end as cancelled.
     """
     ends = [run_end(change) for change in changes]
     rows = [(end.run.id, (status or end.status).value, end.reason, end.error) for end in ends]

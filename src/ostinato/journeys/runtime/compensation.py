@@ -1,7 +1,8 @@
-"""Compensate an ended instance: create the run of its compensation, and begin the instance of that run.
+"""Compensate an ended instance. `compensation_run` creates a run for the compensation, and `begin_compensation` begins
+the instance of that run.
 
-`machine.advance` decides whether an instance is compensated. The run is inserted in the transaction that ends the
-instance (`commit.write_changes`).
+`machine.advance` decides whether an instance is compensated. The run is inserted in the transaction that stores this
+decision (`commit.write_changes`).
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def compensation_run(run: Run, now: Micros) -> Run:
 
 
 def begin_compensation(run: Run, parent: str, now: Micros) -> Operation[tuple[Definition, Decision]]:
-    """Begin the instance of a compensation with the final context of `parent`. Return the definition and the first
-    decision."""
+    """Begin the compensation of the instance `parent`. The compensation starts with the final context of `parent`.
+    Return (definition, first decision)."""
     (row,) = yield sql("journeys_by_ids", [(parent,)])
     before = read_record(row).instance
     definition = yield from load_definition(run.namespace, before.definition, before.version)

@@ -1,4 +1,4 @@
-"""Run instances without storing them: calls of APIs, and read guards."""
+"""Run instances in memory, without storing them. Calls of APIs and read guards run in this way."""
 
 from __future__ import annotations
 

@@ -150,8 +150,8 @@ async def perform_effect(
 
 
 def _limit_timer(runtime: JourneyRuntime, state: Timer, outcome: Outcome) -> Outcome:
-    """Return `outcome`, or a failure if it is a time beyond the configured limit of timers. A value that is not a time
-    is returned unchanged, because the state machine reports it."""
+    """Return the outcome of a timer's expression, or a failure if the timer exceeds the limit. A value that is not a
+    time is returned unchanged, because the state machine reports such values."""
     most = runtime.settings.limits.longest_timer_s
     if most is None or isinstance(outcome, Failure):
         return outcome

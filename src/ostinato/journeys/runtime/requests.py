@@ -71,8 +71,8 @@ def step_binding(definition: Definition, step: str) -> RequestBinding:
 
 
 def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, Json]:
-    """Return the headers and query parameters that `binding` puts into the context, by the name of the context's
-    field."""
+    """Return the values that `binding` copies from the request into the context. The values come from headers and query
+    parameters. The result is a dict from context field to value."""
     if request is None:
         return {}
     values: dict[str, Json] = {}
@@ -87,7 +87,8 @@ def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, 
 
 
 def with_passed_headers(binding: RequestBinding, request: Request | None) -> Request | None:
-    """Return the request with more headers in `passed_on`: those that `binding` passes on to outbound calls."""
+    """Return the request with the headers for outbound calls added to `passed_on`. `binding` says which headers are
+    passed on, and under which names."""
     if request is None:
         return None
     passed = ((one.to_header, request.header(one.from_header)) for one in binding.headers_passthrough)

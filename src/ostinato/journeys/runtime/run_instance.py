@@ -44,8 +44,9 @@ class InboxItem:
     """An input that arrives while the instance runs on this node. Of several items with the same `once`, only one is
     applied.
 
-    The result of `done` is True if the input was applied, and False if it was refused. It is None if that is unknown,
-    because the segment ended before the commit, or because another item with the same `once` was applied.
+    The result of `done` is True if the input was applied, and False if it was refused. The result is None if another
+    item with the same `once` was applied. It is also None if the segment ended before the commit, so that the outcome
+    is unknown.
     """
 
     input: Input
@@ -101,8 +102,8 @@ class Segment:
     def submit(
         self, input: Input, request: Request | None, perform: ExtraWrite | None = None, once: str | None = None
     ) -> asyncio.Future[bool | None] | None:
-        """Queue an input. The extra write `perform` is part of the transaction that applies it. Return a future of the
-        result (see `InboxItem.done`), or None if the segment is closed."""
+        """Queue an input. The extra write `perform` runs in the transaction in which the input is applied. Return a
+        future of the result (see `InboxItem.done`), or None if the segment is closed."""
         if not self._open:
             return None
         done: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
@@ -111,8 +112,8 @@ class Segment:
         return done
 
     async def run(self, decision: Decision | None = None) -> Instance:
-        """Run until the instance waits or ends, and return it. `decision`, if given, is a decision that is not stored;
-        the next commit stores it. Raise `ClaimLost` if this node no longer holds the run."""
+        """Run until the instance waits or ends, and return the instance. If `decision` is given, the next commit stores
+        it. Raise `ClaimLost` if this node no longer holds the run."""
         if decision is not None:
             self._batch.decisions.append(decision)
         try:

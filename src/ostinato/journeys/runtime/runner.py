@@ -1,7 +1,7 @@
-"""Run claimed instances on this node until they wait or end, and commit the changes of all of them together.
+"""Run claimed instances on this node until they wait or end. Changes of several instances are committed together.
 
-A segment (`run_instance.Segment`) runs one instance. The call that accepts a request hands the request to the segment
-in memory. The request is dropped when the instance waits.
+A segment (`run_instance.Segment`) runs one instance. If a request started or continued the instance, the segment gets
+the request in memory. The request is never stored, so it is gone once the instance waits.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class JourneyRunner:
         await self._changes.stop()
 
     def active_segment(self, run_id: str) -> Segment | None:
-        """Return the segment that runs this instance here, or None."""
+        """Return the `Segment` that currently runs this instance on this node, or None. A segment runs one instance
+        until it waits or ends."""
         return self._segments.get(run_id)
 
     def hand_over(self, run: Run, loaded: LoadedInstance, request: Request | None) -> None:

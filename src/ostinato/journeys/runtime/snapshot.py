@@ -25,8 +25,8 @@ class InstanceSnapshot:
 
 
 def read_snapshot(id: str, namespace: str, cache: DefinitionCache | None = None) -> Operation[InstanceSnapshot]:
-    """Read an instance. Raise `NotFound` if the namespace has no such journey, or if its run ended before the instance
-    began."""
+    """Read an instance, and return its snapshot. Raise `NotFound` if the namespace has no journey with this `id`. Also
+    raise `NotFound` if the run ended before an instance was stored."""
     rows = yield sql("runs_by_ids", [(id,)])
     if not rows or (run := whole_run(rows[0])).namespace != namespace or run.kind != KIND:
         raise NotFound(f"there is no journey {id!r} in namespace {namespace!r}")

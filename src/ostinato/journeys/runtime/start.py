@@ -1,5 +1,5 @@
-"""Start instances in one transaction. The node that handles a start request claims the new run in the same transaction.
-So the request stays in the memory of that node and is never stored."""
+"""Start several instances in one transaction. The transaction also claims each new run for the node that handles its
+start request. So that node can keep the request in memory, and the request is never stored."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class PendingStart:
 
 def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -> Operation[list[StartedInstance]]:
     """Store new instances. Return one result for each start, in the same order. If an earlier start used the same key,
-    store nothing for it; the result has the run of the earlier start."""
+    nothing is stored for the new start. The result then has the run of the earlier start."""
     runs = [replace(start.run) for start in starts]
     inserted = {row[0] for row in (yield sql("insert_runs", [insert_row(run) for run in runs]))}
     started: dict[str, StartedInstance] = {}
@@ -98,7 +98,7 @@ def is_done(change: Change) -> bool:
 
 def _find_earlier_start(definition: Definition, run: Run) -> Operation[StartedInstance]:
     """Return the result of a start whose run was not inserted. If another run has the same key, the result has that
-    run. Otherwise an earlier attempt of this call inserted the run; the result then has the stored run and its
+    other run. Otherwise an earlier attempt of the same call inserted `run`. The result then has the stored run and its
     instance."""
     named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
     if named and named[0][2] != run.id:

@@ -20,8 +20,8 @@ class Outdated(Exception):
 
 
 def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = False) -> ExtraWrite:
-    """Return an extra write that reserves a row for the answer of a step. It runs in the transaction that applies the
-    input. With `only`, it raises `Outdated` if another call has reserved the row."""
+    """Return an extra write that inserts an empty row for the answer of a step. The extra write runs in the transaction
+    that applies the input. With `only`, the extra write raises `Outdated` if another call has inserted the row."""
 
     def perform(_: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
         record = yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)

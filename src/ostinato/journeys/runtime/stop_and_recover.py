@@ -36,9 +36,10 @@ def stop(
     """End an instance, whichever node holds it. Return the run's status, the events to write, and an `Ended` for each
     ended run.
 
-    The instance is compensated, unless it is terminated. A cancellation changes nothing if the journey is not
-    cancellable. If the instance has ended already, only its run is ended, with the status that follows from the
-    instance's end. If a node has still to decide whether an ended instance is compensated, nothing is changed.
+    If the instance cannot begin, only its run is ended. If the instance has ended, only its run is ended, with the
+    status that follows from the instance. Nothing is changed while a node still decides whether an ended instance is
+    compensated. If the journey is not cancellable, a cancellation changes nothing. A terminated instance is not
+    compensated.
     """
     match status:
         case Status.CANCELLED:
@@ -70,8 +71,8 @@ def stop(
 
 
 def _current_change(run: Run, now: Micros) -> Operation[Change]:
-    """Return a change of the run's stored instance, for the caller to add decisions to. If no instance is stored, begin
-    one; the change then contains its first decision."""
+    """Return a `Change` that begins with the stored instance of the run. The caller adds decisions to the `Change`. If
+    no instance is stored, the `Change` contains a new instance and its first decision."""
     loaded = yield from load_instance(run, now)
     change = Change(run, loaded.definition, None if loaded.decision is not None else loaded.record, loaded.record)
     if loaded.decision is not None:
@@ -114,8 +115,9 @@ def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operat
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Return a finding for each instance that has ended while its run has not, or the reverse. With `repair`, end the
-    run of an instance that has ended. All other findings are only reported."""
+    """Return a finding for each instance that does not agree with its run. Either only one of the two has ended, or
+    they ended with different outcomes. With `repair`, end the run if only the instance has ended. All other findings
+    are only reported."""
     findings: list[Finding] = []
     for run in map(whole_run, (yield sql("runs_left_behind", long_ago=now - LONG, limit=_MOST))):
         owners = (yield from lock_owners([run], kinds)) if repair else Owners()

@@ -42,8 +42,8 @@ class SubmitResult:
     end: End | None = None
 
     def continues_on(self, node: str | None, claim: int) -> bool:
-        """Return whether `node` has claimed the run for this input, with the claim number `claim`. If so, that node
-        must run it."""
+        """Return whether `node` holds the run under the claim number `claim`. If so, `node` must continue the run after
+        this input."""
         run = self.run
         return node is not None and run.status is Status.ACTIVE and run.node == node and run.claim == claim
 
@@ -58,13 +58,12 @@ def submit(
     actor: str | None = None,
     tries: int = 0,
 ) -> Operation[SubmitResult]:
-    """Apply an input to an instance that does not run on this node. If another node holds the run, that node loses its
-    claim, and the effects that were in progress there are repeated under the same keys. Events name `actor` as the
-    sender.
+    """Apply an input to an instance that does not run on this node. Events name `actor` as the sender. If another node
+    holds the run, that node loses its claim. The effects that were in progress there are repeated under the same keys.
 
-    Raise `StepNotActive` if the instance does not wait for the input, and `Outdated` if the run has changed since the
-    snapshot. `tries` counts earlier attempts of this call. If an earlier attempt was committed, a retry finds its input
-    by the call's id and does not apply it again.
+    Raise `StepNotActive` if the instance does not wait for the input. Raise `Outdated` if the run has changed since the
+    snapshot. `tries` is the number of earlier attempts of this call. If an earlier attempt was committed, the input is
+    not applied again.
     """
     owners = yield from lock_owners([snapshot.run], kinds)
     (row,) = yield sql("runs_for_update", [(snapshot.run.id,)])

@@ -1,5 +1,5 @@
-"""Fire the timers of instances. If the run is active or locked, its timer is set again for a little later. An outdated
-timer is ignored."""
+"""Fire the timers of instances. If an instance's run is ready, active or locked, its timer is set again for a little
+later. Outdated timers are ignored."""
 
 from __future__ import annotations
 

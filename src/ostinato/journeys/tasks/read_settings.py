@@ -17,8 +17,8 @@ T = TypeVar("T")
 def check_settings(
     cls: type[T], settings: Mapping[str, Json], rules: Callable[[T], Iterable[Fault]] = lambda _: ()
 ) -> list[Fault]:
-    """Return the faults of a task's settings: fields of the wrong shape, and the faults that `rules` finds. Faults of
-    `rules` in parts that could not be read are left out."""
+    """Return the faults of a task's settings. These are fields of the wrong shape, and the faults that `rules` finds. A
+    fault from `rules` is left out if the value at its path could not be read."""
     reading = Reading(Positions())
     read: T = read_object(cls, reading, settings, ())
     shape = [Fault(one.code, one.path, one.message, one.suggestion, one.severity) for one in reading.problems]

@@ -35,6 +35,6 @@ class Publisher(Protocol):
     """The service `publisher`. When `publish` returns, the cluster has accepted the record."""
 
     async def publish(self, record: Record, connection: str | None = None) -> None:
-        """Publish a record. `connection` is the content of a secret; its settings replace those of the publisher. Raise
-        `PublishFailed` if the cluster has not confirmed the record."""
+        """Publish a record. `connection` is a text with connection settings, taken from a secret. If given, it is used
+        instead of the publisher's own settings. Raise `PublishFailed` if the cluster has not confirmed the record."""
         ...

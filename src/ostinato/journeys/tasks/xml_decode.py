@@ -1,10 +1,15 @@
-"""The task `xmlDecode:v1`: convert XML to JSON. Documents with a DOCTYPE are refused, so entities are neither expanded
-nor fetched. Depth, size and the number of elements are limited.
+"""The task `xmlDecode:v1`, which converts XML to JSON. Documents with a DOCTYPE are refused, so entities are neither
+expanded nor fetched. The depth, the size, and the number of elements and attributes are limited.
 
-The result is an object with the root element under its name. An element without attributes and child elements becomes
-its text, or null if it has no text. Any other element becomes an object: attributes are written as `@name`, child
-elements under their names, and text as `#text`. Repeated child elements become a list. Names keep their prefixes. In an
-element with child elements, the text is trimmed. Comments and processing instructions are dropped.
+The result is an object with the root element under its name. Elements are converted by these rules:
+
+- An element with attributes or child elements becomes an object. Attributes have keys such as `@name`, and text has the
+  key `#text`. Child elements have their names as keys.
+- Any other element becomes its text, or null if it has no text.
+- Repeated child elements become a list.
+- Names keep their prefixes.
+- In an element with child elements, the text is trimmed.
+- Comments and processing instructions are dropped.
 """
 
 from __future__ import annotations

@@ -34,9 +34,8 @@ async def prepare(schedules: Schedules, declarations: Declarations, store: Store
 async def _declare(schedules: Schedules, declarations: Declarations, *, prune: bool) -> None:
     """Apply the schedules that the code declares.
 
-    A mistake in the code raises OstinatoError, and the node does not start. A conflict with a stored schedule does not
-    stop the node, because the other schedules need it. After a conflict, the schedules are applied one by one, and
-    those that conflict are logged.
+    A mistake in the code raises OstinatoError, and the node does not start. If a declared schedule conflicts with a
+    stored one, the node starts anyway. The schedules are then applied one by one, and each conflict is logged.
     """
     if not declarations.declared and declarations.app is None:
         return

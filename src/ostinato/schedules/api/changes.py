@@ -403,9 +403,10 @@ class Schedules(ScheduleQueries):
         """Create and update schedules in one transaction, so that the store matches `wanted`. Returns the plan that was
         applied.
 
-        With `prune`, schedules of the same origin that are no longer wanted are closed. If another origin declares a
-        wanted schedule with another definition, `take` takes that schedule over, and `leave_taken` leaves it as it is.
-        Without these, the call raises DeclaredElsewhere and changes nothing.
+        With `prune`, schedules of the same origin that are no longer wanted are closed. A conflict is a wanted schedule
+        that another origin declares with a different definition. With `take`, this origin takes the schedule over. With
+        `leave_taken`, the stored schedule stays as it is. Otherwise a conflict raises DeclaredElsewhere, and nothing is
+        changed.
         """
         drafts, origins = await self._wanted(wanted, origin)
         plan: Plan | None = None
@@ -483,9 +484,9 @@ class Schedules(ScheduleQueries):
         job: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Exception | None]:
-        """Call `do` with the name of every matching schedule:
-        `await app.schedules.each(app.schedules.pause, tag="billing")`. Returns the OstinatoError that each call raised,
-        or None, by schedule name."""
+        """Call `do` with the name of every matching schedule, for example
+        `await app.schedules.each(app.schedules.pause, tag="billing")`. Returns a dict from schedule name to the
+        OstinatoError that the call raised. The value is None if the call succeeded."""
         names = [one.name async for one in self._matching(match, tag, state, job)]
         done: dict[str, Exception | None] = {}
         for name in names:
@@ -523,8 +524,8 @@ class Schedules(ScheduleQueries):
     ) -> edit.Answer:
         """Run a change. `prepare` reads and checks the schedule, and returns the operation that makes the change.
 
-        If `prepare` raises OstinatoError, the schedule may have changed since an earlier call with the same request id
-        succeeded. If there was such a call, return its answer; otherwise raise the error.
+        If `prepare` raises OstinatoError, look for an earlier call with the same request id. If there was one, return
+        its answer, because that call may have caused the error. Otherwise raise the error.
         """
         try:
             make = await prepare()

@@ -194,11 +194,8 @@ class ScheduleQueries:
         return explain(schedule, nominal, seen, self._around.now())
 
     async def _nominal(self, schedule: Schedule, at: Micros) -> Micros:
-        """Return the nominal time of the occurrence that runs or ran at the time `at`; if there is none, return `at`.
-
-        `at` may be the time to which an occurrence was moved. A moved occurrence stays between its neighbours, so its
-        nominal time is the last nominal time before `at` or the first one after it.
-        """
+        """Return the nominal time of the occurrence that is or was due at `at`. `at` may be the time to which a user
+        moved the occurrence. If there is no such occurrence, return `at`."""
         nominal, compiled = nominal_of(schedule, at), schedule.spec.compiled
         if nominal != at or compiled.matches(at):
             return nominal
@@ -236,8 +233,8 @@ class ScheduleQueries:
         pauses: Sequence[tuple[Moment, Moment]] = (),
         seed: int = 0,
     ) -> T:
-        """Simulate for a caller of the HTTP API, in another process with a time limit. In that process, `show` turns
-        the simulation into the result; `show` must be a module-level function, so that it can be sent there."""
+        """Simulate a schedule in another process, with a time limit, and return `show(simulation)`. The HTTP API uses
+        this. `show` also runs in the other process, so it must be a module-level function."""
         play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
         return await self._around.computing.call(self._around.namespace, _play_and_show, show, play)
 
@@ -293,8 +290,8 @@ class ScheduleQueries:
     async def _matching(
         self, match: str, tag: str | None, state: str | None, job: str | None, after: str = "", most: int = _PAGE
     ) -> AsyncIterator[Schedule]:
-        """Yield the matching schedules, sorted by name. They are read in pages. `most` is how many schedules the caller
-        needs; if the store can apply the whole filter, a page has no more rows than that."""
+        """Yield the matching schedules, sorted by name. The schedules are read in pages. `most` is how many schedules
+        the caller needs, so that pages are not larger than necessary."""
         wanted = Filter(match, tag, state, job)
         wanted.check()
         size = max(1, min(_PAGE, most)) if wanted.whole else _PAGE
@@ -342,8 +339,8 @@ def _read_occurrences(namespace: str, low: str, high: str, limit: int, query: st
 
 
 def newest_attempts(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Return the runs, with the last attempt in place of each run that was retried. That attempt has the due time of
-    the first attempt."""
+    """Return `runs`, with each retried run replaced by its last attempt. The last attempt gets the due time of the run
+    that it replaces."""
     tried = [(run.id,) for run in runs if run.superseded]
     newest = {}
     if tried:

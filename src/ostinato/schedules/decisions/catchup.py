@@ -1,8 +1,9 @@
-"""Apply the catch-up policy and pauses to the due occurrences of a schedule: decide which of them run, and why the
-others do not. Pure.
+"""Decide which due occurrences of a schedule run, and why the others do not. The catch-up policy and pauses decide
+this. Pure.
 
-`generate` reads the occurrences in order. It stops at the first one that jitter or a move delays beyond now. So
-`reached` does not pass that occurrence, and neither an edit nor the completion of the schedule can lose it.
+Jitter or a user's move can delay an occurrence beyond now. `generate` stops at the first such occurrence. `reached`,
+the last decided time, stays before that occurrence. So neither an edit nor the completion of the schedule can lose the
+occurrence.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ Judge = Callable[[Occurrence], Reason | None]
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Due occurrences. `reached` is the last nominal time among them. `wake` is when to generate the next occurrences,
-    or None. `more` means that further occurrences are due already, but the batch was full or the pace of the catch-up
-    was reached. `coalesced` counts the late times that the next run will represent. `late` counts the late
-    occurrences."""
+    """The due occurrences that `generate` has listed. `reached` is the last nominal time that is decided. `wake` is
+    when to call `generate` again, or None. `more` means that the list was cut off, and further occurrences are due
+    already. `coalesced` counts the late times that do not run, but that the next run will represent. `late` counts the
+    late occurrences in the list."""
 
     occurrences: tuple[Occurrence, ...]
     reached: Micros
@@ -93,12 +94,11 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
 def _newest(
     schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
 ) -> tuple[Micros, Micros]:
-    """Find out which due occurrences run. Return (actual, nominal) of the oldest of them; all newer ones run, too. If
-    none runs, the result is later than `now`.
+    """Return the oldest due occurrence that runs, as (actual time, nominal time). All newer due occurrences run, too.
+    If none runs, the result is later than `now`.
 
-    All occurrences that are on time run. Of the late ones, the newest `most` run, except those before `since`. With
-    `instead`, no late one runs if another occurrence is on time. The search goes backwards, so that old times are never
-    visited.
+    All occurrences that are on time run. A late occurrence runs only if it is among the `most` newest late ones and not
+    before `since`. With `instead`, late occurrences run only if no occurrence is on time.
     """
     oldest = (now + 1, 0)
     late = on_time = 0

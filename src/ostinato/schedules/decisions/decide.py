@@ -179,9 +179,9 @@ def decide(
     new_id: Callable[[], str],
     generated: Generated | None = None,
 ) -> Decision:
-    """Decide about new occurrences and about waiting runs. With `generated`, the occurrences are times of the spec, and
-    the schedule moves on to the time after them. Without `generated`, the occurrences belong to a trigger or a
-    backfill, or there are none."""
+    """Decide about the new `occurrences` and the waiting runs of a schedule. If `generated` is given, `occurrences` are
+    times of the spec, and the schedule moves on beyond them. Otherwise `occurrences` come from a trigger or a backfill,
+    or the list is empty."""
     decision = Decision(schedule)
     waiting = sorted((run for run in live if run.waiting), key=lambda run: (run.due, run.id))
     running = sorted((run for run in live if not run.waiting and not run.aside), key=lambda run: (run.due, run.id))
@@ -212,8 +212,9 @@ def decide(
 
 
 def oldest_suffice(schedule: Schedule) -> bool:
-    """Return whether the decision after the end of a run can be made from the oldest waiting runs alone. It can if at
-    most the first waiting run starts and all others keep waiting."""
+    """Return whether the oldest waiting runs suffice to decide what starts after a run ends. They suffice if only
+    the oldest waiting run can start and all others keep waiting. This depends on the schedule's policies and state
+    alone."""
     policies, memory = schedule.policies, schedule.memory
     return (
         memory.alike
@@ -225,13 +226,11 @@ def oldest_suffice(schedule: Schedule) -> bool:
 
 
 def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
-    """Decide after the end of a run, from the oldest waiting runs alone. Of the waiting runs, `live` contains only the
+    """Decide after the end of a run, from the oldest waiting runs alone. Of the waiting runs, `live` has only the
     oldest, at least two.
 
-    Returns None if a waiting run that is not in `live` may have expired; then all waiting runs must be read. There are
-    two such cases. In the first, a waiting run in `live` has expired. In the second, there is a catch-up window, but
-    all waiting runs in `live` are manual, and manual runs never expire. Otherwise `live` contains the oldest run that
-    can expire, and it has not expired, so no younger run has.
+    Returns None if a younger waiting run may have expired. The caller must then read all waiting runs. Runs expire
+    oldest first, and manual runs never expire.
     """
     decision = decide(schedule, live, [], now, lambda: "")
     never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)
@@ -246,8 +245,8 @@ def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> D
 def _judge(
     schedule: Schedule, queue: Sequence[Waiting], running: Sequence[Live], now: Micros
 ) -> tuple[Verdict, tuple[list[Live], bool]]:
-    """Apply the overlap policy. Return (verdict, (runs to stop, whether to terminate them)). If all runs to stop end at
-    once, the verdict already starts the runs that wait for them."""
+    """Apply the overlap policy. Return the verdict, and a pair (runs to stop, whether to terminate them). If all runs
+    to stop end at once, the verdict treats them as ended."""
     verdict = process_buffer(schedule, queue, [run.root_id for run in running], now)
     if not verdict.cancel and not verdict.terminate:
         return verdict, ([], False)
@@ -260,9 +259,9 @@ def _judge(
 def _with_windows(
     schedule: Schedule, occurrences: Sequence[Occurrence], new_id: Callable[[], str]
 ) -> tuple[list[Fresh], Micros | None]:
-    """Return a `Fresh` for each occurrence, and the nominal time at which the next data window begins. The data window
-    of an occurrence begins at the nominal time before it. If earlier times are coalesced into it, the window begins at
-    the nominal time before the first of them."""
+    """Return a `Fresh` for each occurrence, and the start of the next data window. The data window of an occurrence
+    begins at the nominal time of the occurrence before. Coalesced occurrences are passed over, so that the window
+    includes their times."""
     previous = schedule.memory.previous
     fresh: list[Fresh] = []
     compiled = schedule.spec.compiled

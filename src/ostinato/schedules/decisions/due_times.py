@@ -1,5 +1,5 @@
-"""List the occurrences of a schedule in the order in which they are due: nominal times, with jitter and with the skips
-and moves of users. Pure."""
+"""List the occurrences of a schedule in the order in which they are due. Jitter is added to the nominal times, and
+users' moves and skips are applied. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from ostinato.when.instants import Micros
 
 
 def nominal_of(schedule: Schedule, at: Micros) -> Micros:
-    """Return the nominal time of the occurrence that was moved to `at`; if none was, return `at`."""
+    """Return the nominal time of the occurrence that a user moved to `at`. If no occurrence was moved to `at`, return
+    `at`."""
     return next((nominal for nominal, to in schedule.memory.moved.items() if to == at), at)
 
 
@@ -28,8 +29,8 @@ def count_due(schedule: Schedule, first: Occurrence, now: Micros) -> tuple[int, 
 
 
 def upcoming(schedule: Schedule, now: Micros, count: int = 10) -> list[Occurrence]:
-    """Return the next `count` occurrences. They include those whose nominal time has passed, but that jitter or a move
-    delays beyond now."""
+    """Return up to `count` occurrences that will run after `now`, soonest first. Some may have a nominal time before
+    `now`, because jitter or a move delays them."""
     return list(islice(each_upcoming(schedule, now), count))
 
 
@@ -42,7 +43,8 @@ def each_upcoming(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
 
 
 def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:
-    """Return the occurrence of a nominal time, with its jitter, or as a user moved or skipped it."""
+    """Return the occurrence of a nominal time. If a user moved the occurrence, it is due at the new time. Otherwise
+    jitter is added. If a user skipped the occurrence, its `reason` is set."""
     memory = schedule.memory
     actual = memory.moved.get(nominal)
     if actual is None:
@@ -96,7 +98,8 @@ def _by_nominal(schedule: Schedule) -> Iterator[Occurrence]:
 
 
 def latest_first(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
-    """Yield the occurrences after `reached` that are due by now and were not skipped by a user, newest first."""
+    """Yield the occurrences that are due by `now` and not processed yet, newest first. Occurrences that a user skipped
+    are left out."""
     others = [Occurrence(n, at) for n, at in schedule.memory.kept.items() if at <= now]
     ahead = [occurrence(schedule, n) for n, at in schedule.memory.moved.items() if n > now >= at >= schedule.updated]
     others += [one for one in ahead if one.reason is None]
@@ -121,9 +124,9 @@ def _back_by_nominal(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
 
 
 def neighbours(schedule: Schedule, nominal: Micros) -> tuple[Micros, Micros | None]:
-    """Return the limits between which an occurrence can be moved: when the previous occurrence is due, and when the
-    next one is. The first is 0 if the previous occurrence has been decided or does not exist. The second is None if
-    there is no next occurrence."""
+    """Return (low, high): when the occurrences before and after `nominal` are due. The occurrence of `nominal` can be
+    moved only to a time between low and high. If the earlier occurrence does not exist or was processed already, low is
+    0. If there is no later occurrence, high is None."""
     compiled = schedule.spec.compiled
     before, following = compiled.previous(nominal), compiled.next(nominal)
     low = 0 if before is None or before <= schedule.reached else occurrence(schedule, before).actual

@@ -19,10 +19,10 @@ from ostinato.when.instants import Micros
 class Waiting:
     """An occurrence in the buffer, new or waiting.
 
-    A `manual` occurrence belongs to a trigger or a backfill. It never expires and ignores pauses. It also ignores the
-    number of remaining actions, unless the policy `manual_counts` is set. An `asked` occurrence belongs to a catch-up
-    that a user requested at a resume, and never expires. `overlap` is the occurrence's own policy; None means the
-    schedule's.
+    `manual` means that the occurrence belongs to a trigger or a backfill. A manual occurrence never expires, and starts
+    even during a pause. It also starts if no actions remain, unless the policy `manual_counts` is set. `asked` means
+    that a user resumed the schedule and asked for late times to run. An asked occurrence never expires. `overlap` is
+    the occurrence's own overlap policy; None means the schedule's.
     """
 
     id: str
@@ -34,10 +34,13 @@ class Waiting:
 
 @dataclass(slots=True)
 class Verdict:
-    """The decision about a buffer. `start` has the ids of occurrences that start, and `keep` the ids of those that keep
-    waiting, both in the order of the buffer. `dropped` maps an id to (reason, id of the run that blocks or replaces it,
-    or None). `cancel` and `terminate` say whether to cancel or terminate the running runs. `remaining` is the number of
-    actions left."""
+    """The decision about the occurrences in a buffer.
+
+    `start` has the ids of occurrences that start, and `keep` the ids of occurrences that keep waiting. Both are in the
+    order of the buffer. `dropped` maps the ids of all other occurrences to (reason, blocker). The blocker is the id of
+    the run that blocks or replaces the occurrence, or None. `cancel` and `terminate` say whether to cancel or terminate
+    the running runs. `remaining` is the number of actions left.
+    """
 
     start: list[str] = field(default_factory=list)
     keep: list[str] = field(default_factory=list)

@@ -1,5 +1,5 @@
-"""The rows of times that do not run. Each time has its own row, unless more than `ROWS` consecutive times have the same
-reason; then many times share a row. Pure."""
+"""Make the rows for times that do not run. Up to `ROWS` consecutive times with the same reason have a row each. If
+there are more, all times that have no row yet share one row. Pure."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A row for times that do not run: for one time, or for `count` times from `nominal` to `last`.
+    """A row for `count` times that do not run, from `nominal` to `last`.
 
-    A row that is not `new` exists already and is extended. `added` is the number of times that are added to it, and
-    `since` is the first of them. `blocked_by` is the id of the run that blocked the times. `overlap` is the
-    occurrence's own overlap policy.
+    If `new` is false, the row exists already and is extended. `added` is the number of times to add, and `since` is the
+    first of these times. `blocked_by` is the id of the run that blocked the times. `overlap` is the overlap policy that
+    was set for this time alone, or None.
     """
 
     id: str
@@ -53,10 +53,10 @@ def add_rows(
 ) -> Stretch | None:
     """Add rows to `rows` for consecutive times that do not run, all for the same reason.
 
-    `group` has the times, each with the id of the run that blocks it, or None. `stretch` describes the times directly
-    before them that did not run, or is None. Each time gets its own row if `stretch` and `group` together have at most
-    `ROWS` times with this reason. Otherwise the times of `group` share a row. If the action has `facts`, times that are
-    too late always share a row. Returns the stretch that now ends with these times.
+    `group` has the times, each with the id of the run that blocks the time, or None. `stretch` describes the times
+    directly before `group` that did not run, or is None. If `stretch` and `group` have at most `ROWS` times with this
+    reason, each time gets its own row. Otherwise the times of `group` share a row. Returns the stretch that now ends
+    with `group`.
     """
     apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
     auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]

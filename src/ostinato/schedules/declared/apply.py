@@ -54,11 +54,11 @@ def apply_plan(
     take: bool = False,
     leave_taken: bool = False,
 ) -> Operation[Plan]:
-    """Make a plan and apply it. Returns the plan.
+    """Make a plan, apply it and return it.
 
-    Raises DeclaredElsewhere if another origin declares a wanted schedule, unless `take` or `leave_taken` is set: `take`
-    takes that schedule over, and `leave_taken` leaves it as it is. Raises StoreChanged if another process created or
-    closed one of the schedules at the same time.
+    If another origin declares a wanted schedule, `take` takes the schedule over, and `leave_taken` leaves it unchanged.
+    Without either, DeclaredElsewhere is raised. Raises StoreChanged if another process created or closed one of the
+    schedules at the same time.
     """
     origins = list(origins)
     # Lock in name order to avoid deadlocks.
@@ -98,9 +98,9 @@ def _update(call: edit.Call, wanted: Schedule) -> Operation[edit.Answer]:
 
 
 def defer_events(work: Operation[T], events: list[Row]) -> Operation[T]:
-    """Run an operation as part of a larger one. Its events are added to `events` instead of written; the caller writes
-    them last. Writing an event blocks all other writers of events until the commit. So no statement that may wait for a
-    lock may follow."""
+    """Run the operation `work`, but add its events to `events` instead of writing them. The caller writes `events` in
+    its last statement. Writing events blocks other writers of events until the commit, so statements that may wait must
+    come before."""
     try:
         statement = next(work)
         while True:

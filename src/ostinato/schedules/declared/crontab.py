@@ -168,8 +168,8 @@ def _unquoted(value: str) -> str:
 
 
 def _command(text: str) -> dict[str, Any]:
-    """Split a command at the first %, and return the input of the job. The text after that % is the command's standard
-    input, in which every further % is a line break. `\\%` means a plain %."""
+    """Return the job's input for the command `text` of a crontab. The text before the first % is the command. The text
+    after the first % is standard input, in which every further % is a line break. `\\%` is a plain %."""
     command, *rest = _UNESCAPED_PERCENT.split(text)
     input: dict[str, Any] = {"command": command.replace("\\%", "%").strip()}
     if rest:

@@ -360,7 +360,8 @@ def entry(schedule: Schedule) -> dict[str, Any]:
 
 
 def _shortest(spec: Spec, form: Mapping[str, Any]) -> Any:
-    """Return a spec in its shortest form: as a cron string if it consists of one, else as `form`."""
+    """Return a spec in its shortest form. If the spec is one cron string and nothing else, return that string.
+    Otherwise return `form`, the spec as a dict."""
     if set(form) == {"cron"} and len(spec.crons) == 1:
         try:
             if parse_spec_text(spec.crons[0]) == spec:

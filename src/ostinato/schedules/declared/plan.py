@@ -152,8 +152,9 @@ def steps(
     *,
     take: bool = False,
 ) -> Iterator[Step]:
-    """Yield the steps of a plan. `stored` are the stored schedules with the wanted names; `owned` are all stored
-    schedules of the wanted origins."""
+    """Yield the steps of a plan. `stored` has the stored schedules with the same names as `wanted`, by name. `owned`
+    are all stored schedules that the plan's origins declared. Owned schedules that are not wanted get the verb
+    `missing`."""
     for schedule in wanted:
         yield _step(schedule, stored.get(schedule.name), now, take)
     names = {schedule.name for schedule in wanted}
@@ -184,11 +185,11 @@ def _step(wanted: Schedule, stored: Schedule | None, now: Micros, take: bool) ->
 
 
 def may_take(owner: str | None, origin: str | None) -> bool:
-    """Return whether `origin` may change a schedule that `owner` declares, without a request of the user.
+    """Return whether `origin` may change a schedule of `owner` without the option `take`.
 
-    It may if the schedule has no owner, or if `owner` is `origin`. An app with a name may also change schedules that
-    code without a name declared, because the app may have got its name later. In all other cases it may not: two
-    origins would overwrite each other's definitions again and again.
+    The change is allowed if `owner` is None or equal to `origin`. A named app may also change schedules of an unnamed
+    app, because both may be the same app. Any other change is refused, because two origins would overwrite each other
+    again and again.
     """
     return owner is None or owner == origin or (owner == CODE and origin is not None and origin.startswith(f"{CODE}:"))
 
@@ -276,8 +277,8 @@ def short_length(length: Micros) -> str:
 
 
 def flatten(whole: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield (name, value) for each field that a plan compares. Each part of the spec, of the action, of the action's
-    input and of the attributes is a field, for example `action.job`."""
+    """Yield (name, value) for each field of the definition `whole` that a plan compares. The parts of the spec, the
+    action and the attributes are separate fields, for example `action.job`."""
     for field, value in whole.items():
         if field in ("spec", "action", "action.input", "action.http", "attributes") and isinstance(value, Mapping):
             yield from flatten({f"{field}.{part}": one for part, one in value.items()})

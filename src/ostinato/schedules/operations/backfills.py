@@ -78,8 +78,8 @@ def step(
     """Compute the next step of a backfill. Pure.
 
     Returns (backfill after the step, occurrences of the step, time of the following step). The time is None if this was
-    the last step. `outstanding` is the number of the backfill's unfinished runs. A step never raises it above
-    `batch`, so that scheduled runs find free workers.
+    the last step. `outstanding` is the number of the backfill's unfinished runs. At most `batch` runs are unfinished at
+    once, so that scheduled runs find free workers.
     """
     room = max(0, batch - outstanding)
     if backfill.rate is not None:
@@ -174,8 +174,8 @@ def _backfill_event(now: Micros, schedule: Schedule, name: str, backfill: Backfi
 
 
 def start(backfill: Backfill, schedule: Schedule, now: Micros) -> Operation[tuple[Schedule, list[Row]]]:
-    """Store a new backfill. The next beat runs its first step. Returns the changed schedule, which the caller writes,
-    and events to write."""
+    """Store a new backfill, and set the timer of its first step. Returns (changed schedule, events). The caller writes
+    both."""
     yield sql("insert_backfill", [backfill_row(backfill)])
     yield sql("set_timers", [timer_row(backfill.timer)])
     memory = replace(schedule.memory, backfills=schedule.memory.backfills + 1)

@@ -1,14 +1,13 @@
-"""The fast path for the most common firing and the most common success of a schedule. It converts the rows that were
-read directly into the rows to write.
+"""The fast path for the most common firing and the most common success of a schedule.
 
-A firing is plain if one time is due and on time, the schedule has no unfinished run, and no skip, move or limit
-applies. Then the occurrence starts under every policy. A success is plain if no run or backfill waits for it, and the
-schedule has a next time.
+A firing is plain if exactly one time is due and on time, and no run is unfinished. No skip, move or limit may apply.
+Then the occurrence starts under every policy. A success is plain if no run or backfill waits, and the schedule has a
+next time.
 
-The fast path neither reads the whole schedule, nor calls `decide`, nor builds JSON from objects. It must write the same
-rows as the slow path: for a firing, those of `decide.advance` and `write.write_decisions`; for a success, those of
-`run_ended.remember`. tests/unit/schedules/operations/test_fast_path.py writes random firings on both paths and compares
-them. (While many runs wait, `run_ended.decide_waiting` has another shortcut: it reads only the oldest ones.)
+The fast path turns stored rows into rows to write, without reading the whole schedule or calling `decide`. It must
+write the same rows as the slow path. For a firing, the slow path is `decide.advance` and `write.write_decisions`. For a
+success, it is `run_ended.remember`. tests/unit/schedules/operations/test_fast_path.py writes random firings on both
+paths and compares them.
 """
 
 from __future__ import annotations
@@ -42,8 +41,9 @@ class Firing(NamedTuple):
 
 
 def plain_firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
-    """Return the plain firing of a schedule that has no unfinished runs. `brief` is its row of `due_schedules`. Return
-    None if the firing is not plain, or after any error: the slow path then meets the same error and handles it."""
+    """Return the plain firing of a schedule that has no unfinished runs, or None. `brief` is the schedule's row from
+    the statement `due_schedules`. None means that the firing is not plain, or that an error occurred. Then the slow
+    path fires the schedule or handles the error."""
     try:
         return _firing(brief, now, maker, new_id)
     except Exception:
@@ -113,8 +113,8 @@ def _firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], st
 
 
 def _last(outcome: str | None) -> str:
-    """Return the schedule's last result and last failure, as text that continues the JSON object of the run's detail.
-    Return "" if there are none."""
+    """Return the schedule's last result and last failure as JSON text for the run's detail. The text has no braces and
+    begins with a comma. It is "" if there is no result and no failure."""
     if outcome is None or outcome.startswith(_NOTHING):
         return ""
     outcomes = orjson.loads(outcome)
@@ -135,8 +135,8 @@ def _previous(compiled: Compiled, nominal: Micros) -> Micros | None:
 
 
 def write_firings(firings: Sequence[Firing], now: Micros, direct: DirectClaim) -> Operation[list[Row]]:
-    """Write firings: the new runs, each claimed by this node or ready, and the schedules with their next timers.
-    Returns events to write, in the same order as the slow path."""
+    """Write the new runs of `firings`, and the schedules with their next timers. This node claims as many runs as it
+    can start; the others are ready. Returns events to write, in the same order as the slow path."""
     claimed = yield from direct.insert([firing.run for firing in firings], now)
     yield sql("pass_schedules", [firing.schedule for firing in firings])
     yield sql("set_timers", [firing.timer for firing in firings])
@@ -156,8 +156,8 @@ def _run_started(firing: Firing) -> Row:
 
 
 def plain_success(row: Row, result: str | None, now: Micros) -> Row | None:
-    """Return the row that `note_outcomes` writes after a run succeeded. `row` is the schedule's row of `lock_owners`.
-    Return None if another run or a backfill waits for the end of the run, or if the schedule has no next time."""
+    """Return the row that `note_outcomes` writes after a run succeeded, or None. `row` is the schedule's row from the
+    statement `lock_owners`. None means that a run or a backfill waits, or that the schedule has no next time."""
     id, following, memory = row
     if following is None or '"waiting"' in (memory or "") or '"backfills"' in (memory or ""):
         return None

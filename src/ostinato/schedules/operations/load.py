@@ -18,10 +18,12 @@ _RETRY_AFTER: Micros = 5_000  # how long the timer of a locked schedule is postp
 def lock_free(
     timers: Sequence[Timer], ids: Sequence[str], now: Micros, brief: str | None = None
 ) -> Operation[list[Row]]:
-    """Lock the schedules of these timers, and return their rows. `ids` has the schedule's id for each timer.
+    """Lock the schedules of `timers`, and return their rows. `ids` has the schedule's id for each timer. A schedule
+    that another transaction has locked is left out, and its timer is postponed.
 
-    A schedule that another transaction has locked is left out, and its timer is postponed. `brief` is the version of
-    the time zone rules in force; if it is given, the rows have only the columns of `due_schedules`."""
+    Without `brief`, the rows have all columns. With `brief`, they have the columns of the statement `due_schedules`.
+    The value of `brief` is the version of the time zone rules in force.
+    """
     wanted = [(id,) for id in dict.fromkeys(ids)]
     if brief is None:
         rows = yield sql("lock_free_schedules", wanted)
@@ -43,9 +45,8 @@ def load_live_runs(
     """Return the unfinished runs of each schedule, by schedule id. `first` limits how many waiting runs of a schedule
     are read.
 
-    With `hold`, runs that the overlap policy has let start, but no node has claimed, are locked. So no node claims them
-    before the commit. This matters to a caller that stops runs: an unclaimed run stops at once, while a claimed run
-    takes time to stop.
+    With `hold`, runs that a node could claim are locked until the commit. Callers that stop runs need this, because
+    only an unclaimed run stops at once.
     """
     live_runs: dict[str, list[Live]] = {id: [] for id in ids}
     if not ids:

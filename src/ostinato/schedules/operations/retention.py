@@ -1,5 +1,6 @@
-"""Delete old rows of schedules: answers to requests, closed schedules, backfills, and occurrences beyond `keep`. Also
-add the labels that nodes of an earlier version have not written. One timer starts both, and each works in batches."""
+"""Delete old rows of schedules, and add missing search labels, both in batches. Old rows are answers to requests,
+closed schedules, ended backfills, and occurrences beyond `keep`. Labels are missing from schedules that a node of an
+earlier version wrote."""
 
 from __future__ import annotations
 
@@ -50,10 +51,9 @@ def keep(
 ) -> Operation[tuple[str, bool]]:
     """Delete one batch of old rows of each kind.
 
-    Closed schedules and ended backfills are deleted if they were closed or ended before the time `before`. `after` is a
-    cursor: the id of the last schedule with the policy `keep` that the previous batch visited. Returns (cursor, full).
-    The cursor is for the next batch, and is "" at the end. `full` means that a batch was full, so more rows may be left
-    to delete.
+    Closed schedules and ended backfills are deleted if they were closed or ended before the time `before`. Returns
+    (cursor, full). The cursor is the `after` of the next call, or "" at the end. `full` means that a batch was full, so
+    more rows may be left to delete.
     """
     answers = yield sql("drop_requests", before=now - KEEP_ANSWERS, limit=_BATCH)
     closed = yield sql("drop_closed_schedules", before=before, limit=_BATCH)

@@ -1,5 +1,5 @@
-"""Act on the end of a schedule's run, in the transaction of that end: store the outcome, start the next waiting run,
-and pause the schedule after a number of failures in a row."""
+"""Update a schedule in the transaction that ends one of its runs. Store the outcome, start the next waiting run, and
+pause the schedule after repeated failures."""
 
 from __future__ import annotations
 
@@ -90,12 +90,11 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return what a run reports about its work: a dict with `outcome`, and with other keys of `_SAID`. The outcome of a
-    failed run is `failed`. Only a run with facts (`Action.facts`) reports. Return None for any other run, and if there
-    is no report.
+    """Return what a run reports about its work, or None if it reports nothing.
 
-    The report is the result of the run. It is needed because a run with facts can succeed although its work was skipped
-    or has failed.
+    Only a run with facts (`Action.facts`) reports. If the run failed, the outcome is `failed`. If the run succeeded,
+    its result is the report: the work may still have failed or been skipped. A report is a dict with `outcome` and
+    other keys of `_SAID`.
     """
     if not has_facts(ended):
         return None
@@ -149,9 +148,8 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: 
 def _conclude_whole(
     ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Act on the ends of runs on the slow path. It is needed after a failure, and for a run with facts. It is also
-    needed if another run or a backfill waits for the end, or if the schedule has no next time. `ended` has the ends by
-    schedule id. Returns events to write."""
+    """Act on the ends of runs that the fast path (`fast_path`) does not handle. `ids` are the schedules, and `ended`
+    has the ends of their runs by schedule id. Returns events to write."""
     events: list[Row] = []
     schedules: list[Schedule] = []
     coming: set[str] = set()  # schedules that had a next time
@@ -195,11 +193,8 @@ def _conclude_whole(
 
 
 def decide_waiting(schedules: Sequence[Schedule], now: Micros) -> Operation[list[Decision]]:
-    """Return a decision for each schedule: which of its waiting runs start now, and whether it is completed. The caller
-    has locked the schedules.
-
-    If many runs of a schedule wait and the oldest suffice to decide (`decide.oldest_suffice`), only the oldest are
-    read."""
+    """Decide for each schedule which waiting runs start now, and whether the schedule is completed. The caller has
+    locked the schedules. If many runs wait, only the oldest are read where `decide.oldest_suffice` allows it."""
     looked = [s for s in schedules if not s.closed and (s.memory.waiting or s.memory.backfills or s.next is None)]
     decided = {s.id: Decision(s) for s in schedules}
     short = [s for s in looked if s.memory.waiting > FIRST and oldest_suffice(s)]

@@ -34,9 +34,8 @@ def _labels(job: str, tags: Sequence[str]) -> set[str]:
 
 
 def missing_labels(after: str, limit: int) -> Operation[tuple[list[Row], str | None]]:
-    """Return the label rows that are missing for up to `limit` schedules, beginning after the id `after`. Also return
-    the cursor for the next call, which is None at the end. Labels are missing if a node of an earlier version, which
-    writes no labels, created or changed the schedule."""
+    """Return (missing label rows, cursor) for up to `limit` schedules with ids after `after`. The cursor is the `after`
+    of the next call, or None at the end. Labels are missing if a node of an earlier version wrote the schedule."""
     rows = yield sql("schedules_to_label", after=after, limit=limit)
     wanted = [row for each in rows for row in _label_rows(*each[1:])]
     existing = {tuple(row) for row in (yield sql("existing_labels", wanted))} if wanted else set()
@@ -99,9 +98,9 @@ class Filter:
 
 
 def page(namespace: str, wanted: Filter, after: str, limit: int) -> Operation[tuple[list[Row], str | None]]:
-    """Return up to `limit` rows of schedules, sorted by name, beginning after the name `after`. Also return the cursor
-    of the next page, which is None at the end. Some rows may not match the filter: the caller reads and filters them
-    after the transaction, because reading takes time."""
+    """Return (rows, cursor) with up to `limit` schedules, sorted by name. The page begins after the name `after`. The
+    cursor is the `after` of the next page, or None at the end. Some rows may not match `wanted`; the caller leaves them
+    out after the transaction."""
     if any(text is not None and "\x00" in text for text in (wanted.match, wanted.tag, wanted.job, after)):
         return [], None  # no schedule has such a text
     low, high = max(wanted.prefix, after), wanted.prefix + _LAST

@@ -49,9 +49,9 @@ def write_decisions(
 ) -> Operation[list[Row]]:
     """Write decisions. Returns events to write.
 
-    With `save=False` the caller writes the rows of the schedules. If a decision cannot be written, it is added to
-    `refused` with its error, and the others are written; without `refused` the error is raised. `not_started` is filled
-    with the runs that cannot start now: it maps the run's id to the reason.
+    With `save=False`, the caller writes the rows of the schedules. If a decision cannot be written, (decision, error)
+    is added to `refused`, and the other decisions are written. Without `refused`, the error is raised. For each run
+    that cannot start now, the run's id and the reason are added to `not_started`.
     """
     unfit = yield from maker.find_unfit(one.schedule for one in decisions if one.start or one.hold)
     batch = _DecisionRows(now, maker, inputs or {}, save, unfit, not_started)
@@ -194,9 +194,9 @@ class _DecisionRows:
         return run
 
     def _placeholder(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
-        """Return a run whose action cannot be built now. A timer tries again to build the action. Until the action is
-        built, the overlap policy counts the run as running. If the overlap policy holds the run back, its action is
-        built when the run is released."""
+        """Return a run for an occurrence whose action cannot be built now. If the overlap policy lets the run start, it
+        counts as running while a timer tries again. If the policy holds the run back, the action is built after the run
+        is released."""
         due = fresh.occurrence
         input = self.inputs.get(due.origin)
         if input is not None:
@@ -271,7 +271,8 @@ class _DecisionRows:
 
 
 def last_outcome(schedule: Schedule) -> dict[str, Any]:
-    """Return the result of the last success and the last failure, for the detail of the next run."""
+    """Return the last result and the last failure of a schedule, for the next run's detail. The keys are `last_result`
+    and `last_failure`."""
     detail: dict[str, Any] = {}
     if schedule.outcomes.result is not None:
         detail["last_result"] = schedule.outcomes.result
@@ -319,8 +320,8 @@ def _dropped_detail(schedule: Schedule, run: Live, why: Reason, by: str | None) 
 
 
 def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | None:
-    """Return the present value of the policy that prevented an occurrence from running, or None if the cause was no
-    policy."""
+    """Return the present value of the policy that prevented an occurrence from running. Return None if something else
+    prevented it, such as a pause."""
     match why:
         case Reason.OVERLAP | Reason.REPLACED:
             return (overlap or schedule.policies.overlap).value

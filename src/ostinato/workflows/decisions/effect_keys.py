@@ -10,8 +10,8 @@ from ostinato.model import Json
 
 
 class EarlierCall(NamedTuple):
-    """An earlier call of a mutator for the same event. `refused` means that the call failed for good: with these
-    `params` it can never succeed."""
+    """One earlier call of a mutator for an event. `refused` means that the call failed for good: a new call with equal
+    `params` cannot succeed."""
 
     key: str
     params: Json

@@ -45,9 +45,9 @@ def judge(
     can_fix: bool = False,
     checking_at: Micros | None = None,
 ) -> Verdict:
-    """Decide what follows a failure of `run`. `logic_failures` is the number of logic errors in a row before this one.
-    `can_fix` means that the workflow has a fixer. `checking_at` is when the mutator is asked whether its effect took
-    place, or None."""
+    """Decide what follows a failure of `run`. `logic_failures` counts the logic errors in a row before this failure.
+    `can_fix` means that the workflow has a fixer. `checking_at` is when the mutator will be asked whether the mutation
+    took effect, or None."""
     kind = failure.failure
     failures = run.failures + 1 if kind is FailureClass.TRANSIENT else 0
     crashes = run.crashes + 1 if kind is FailureClass.CRASH else 0
@@ -65,18 +65,20 @@ def judge(
 
 
 class Start(NamedTuple):
-    """Where the run that follows a failed run begins. `phase` is its first phase. If `keeps` is true, it takes over the
-    checkpoints, the reservations and the mutation of the failed run. Otherwise the reservations are released."""
+    """Says where the retry of a failed run begins. `phase` is the first phase of the new run. If `keeps` is true, the
+    new run takes over the checkpoints, reservations and mutation of the failed run. Otherwise the failed run's
+    reservations are released."""
 
     phase: Phase
     keeps: bool
 
 
 def follow(run: HandlerRun, mutation: MutationStatus | None) -> Start:
-    """Return where a run that follows `run` begins. `mutation` is the status of the mutation of `run`, or None.
+    """Decide where the retry of a failed run begins. `mutation` is the status of the run's mutation, or None.
 
-    If the outcome of the mutation is final, the new run continues with `next`. If it is unknown whether the mutation
-    took effect, the new run first asks the mutator. Otherwise the new run does everything again, without old data.
+    If the run is a producer's, the retry executes the producer again. If the outcome of the mutation is final, the
+    retry continues with the handler's `next`. If it is unknown whether the mutation took effect, the retry first asks
+    the mutator. Otherwise the retry does everything again.
     """
     if run.type is HandlerType.PRODUCER:
         return Start(Phase.EXECUTING, keeps=False)

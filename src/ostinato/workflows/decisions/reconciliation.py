@@ -19,8 +19,9 @@ class Next(NamedTuple):
 
 
 def after_attempt(attempts: int, policy: Policy, now: Micros) -> Next:
-    """Decide whether to ask the mutator again later, or to leave the question to a person. Call this after an attempt
-    that did not find out whether the mutation took effect. `attempts` counts the attempts before this one."""
+    """Decide what follows an attempt that did not find out whether a mutation took effect. The mutator is asked again
+    later, up to `policy.reconcile_attempts` times in all. After that, a person must decide. `attempts` counts the
+    earlier attempts, without this one."""
     attempts += 1
     if attempts >= policy.reconcile_attempts:
         return Next(MutationStatus.INDETERMINATE, attempts, None)

@@ -59,7 +59,7 @@ def oldest_event(definition: Definition, consumer: str, oldest: Mapping[str, str
 
 
 class Wake(NamedTuple):
-    """Says when a consumer runs again: the new values for the fields of the same names in its `HandlerState`."""
+    """Says when a consumer runs again. The fields are the new values for the consumer's `HandlerState`."""
 
     wake_at: Micros | None
     dirty: bool
@@ -78,9 +78,9 @@ def after_commit(
 ) -> Wake:
     """Return when a consumer runs again after its run has committed.
 
-    If the run reserved events, the consumer runs again at once if events remain. If the run reserved none, the consumer
-    waits for a new event or for its wake time. If such a run published events to one of the consumer's own topics, the
-    consumer first pauses for `Policy.empty_gap`. So it cannot run in an endless loop.
+    The consumer runs at the latest at `wake_at`, if `wake_at` is set. If the run reserved events and more remain, the
+    consumer runs again at once. Otherwise the consumer waits for a new event. If the run reserved none but published to
+    the consumer's own topics, the consumer first pauses for `Policy.empty_gap`. The pause prevents an endless loop.
     """
     if reserved:
         return Wake(wake_at, events_remain, None)

@@ -32,10 +32,9 @@ class Version:
 def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Workflow, bool]]:
     """Deploy a version. Returns the workflow, and whether anything was changed.
 
-    A new workflow begins at once: its producers run, and its consumers prepare. Nothing changes if the version is
-    already active or is older than the active version. Nothing changes either if it repairs a version that is no longer
-    active. If the code differs from the active version but the number is the same, it counts as a repair of the active
-    version.
+    A new workflow begins at once. Nothing changes if the version is already active or is older than the active version.
+    Nothing changes if the version repairs a version that is no longer active. A version with the active version's
+    number but other code counts as a repair.
     """
     rows = yield statement("workflow_by_name", namespace=version.namespace, name=version.name)
     if not rows:
@@ -72,9 +71,11 @@ def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Work
 
 
 def _is_older(version: Version, workflow: Workflow) -> bool:
-    """Return whether a version counts as older than the active version. It does if its number is lower. It also does if
-    the numbers are equal and the active version is a repair with an import path. Every process can load such a repair,
-    so it is not replaced."""
+    """Return whether `version` counts as older than the workflow's active version.
+
+    A version with a lower number is older. A version with the same number is older if the active version is a repair
+    with an import path. Every process can load such a repair, so the repair stays active.
+    """
     assert version.number is not None
     repaired = workflow.repairs > 0 and workflow.source is not None
     return version.number < workflow.version or (version.number == workflow.version and repaired)
@@ -109,8 +110,8 @@ def _create(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Wor
 
 
 def _merge_handlers(loaded: Loaded, before: Definition | None, now: Micros) -> None:
-    """Add the new handlers of a deployed version. Make all consumers due, and all producers that have a new schedule or
-    no next time. The state of removed handlers stays stored."""
+    """Add the new handlers of a deployed version, and make handlers due. All consumers become due. A producer becomes
+    due if its schedule is new or if it has no next time. The state of removed handlers stays stored."""
     definition, id = loaded.definition, loaded.workflow.id
     schedules = {} if before is None else {producer.name: producer.schedule for producer in before.producers}
     for producer in definition.producers:

@@ -33,9 +33,9 @@ from ostinato.workflows.store import statement
 
 
 def locked(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
-    """Lock a workflow by its name, and load it. Its unfinished run is locked first, because every operation locks runs
-    before workflows. `actor` is the user whom the events name. Raises `NotFound` if there is no such workflow. Raises
-    `Conflict` if ten tries fail because each time another run begins first."""
+    """Lock a workflow by its name, and load it. As in every operation, the workflow's unfinished run is locked before
+    the workflow. `actor` is the user to record in the workflow's events. Raises `NotFound` if there is no such
+    workflow. Raises `Conflict` if a new run begins during each of ten tries."""
     check_name(name)
     for _ in range(10):
         rows = yield statement("workflow_by_name", namespace=namespace, name=name)
@@ -168,7 +168,7 @@ def _resolve_mutation(
 
 
 def _skip_run(loaded: Loaded, record: HandlerRun, mutation: Mutation | None, now: Micros) -> Operation[None]:
-    """Skip the events that the run `record` has reserved; this run blocks the workflow. The handler's `next` is then
+    """Skip the events of the run that blocks the workflow. `record` is this run's record. The handler's `next` is then
     called with the outcome `skipped`. Raises `Conflict` if the run is not `skippable`."""
     if not record.skippable:
         raise Conflict(_why_not_skippable(loaded.workflow.name, record))
@@ -203,7 +203,7 @@ def _resume_run(loaded: Loaded, record: HandlerRun, now: Micros) -> Operation[No
 
 
 def _end_run(loaded: Loaded, record: HandlerRun, now: Micros, reason: str) -> Operation[None]:
-    """End a run that is paused in place. The caller must arrange the run that follows."""
+    """End a paused run as failed. The caller must arrange the retry, which is a new run."""
     yield statement("save_workflow_runs", [run_row(record)])
     run = whole_run((yield sql("runs_for_update", [(record.run_id,)]))[0])
     loaded.events.append(event_row(now, run, "run:failed", reason=reason))
@@ -222,7 +222,8 @@ def _refuse_archived(workflow: Workflow) -> None:
 
 
 def _cancellable(run_id: str) -> Operation[HandlerRun | None]:
-    """Return the record of a run whose mutation has certainly not begun, else None."""
+    """Return the record of a run if the run can be cancelled, otherwise None. A run cannot be cancelled if its mutation
+    is settled or may have taken effect."""
     (row,) = yield statement("workflow_runs", [(run_id,)])
     record = read_run(row)
     mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(run_id,)]))]
@@ -231,7 +232,7 @@ def _cancellable(run_id: str) -> Operation[HandlerRun | None]:
 
 
 def _cancel_run(loaded: Loaded, record: HandlerRun, reason: str, now: Micros) -> Operation[None]:
-    """Cancel a run that is active or paused in place, and release its events. The run's handler becomes due again."""
+    """Cancel the workflow's unfinished run, and release the run's events. The run's handler becomes due again."""
     record.status, record.updated = RunStatus.CANCELLED, max(now, record.updated + 1)
     yield statement("release_events", [(record.run_id,)], now=now)
     yield statement("save_workflow_runs", [run_row(record)])
@@ -247,9 +248,9 @@ def _cancel_run(loaded: Loaded, record: HandlerRun, reason: str, now: Micros) ->
 def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id: NewId) -> Operation[None]:
     """Skip one event.
 
-    If a run has reserved the event and the run's mutation has not begun, the run is cancelled or, if it has failed,
-    retried. Its other events are prepared again. Raises `NotFound` if there is no such event. Raises `Conflict` if the
-    event is consumed, or if the mutation of the run that has reserved it may have begun.
+    If an unfinished run has reserved the event, the run is cancelled. If a failed run has reserved the event, the run
+    is retried. In both cases, the run's other events are prepared again. Raises `NotFound` if there is no such event.
+    Raises `Conflict` if the event is consumed, or if the mutation of its run may have begun.
     """
     check_text(topic, "topic")
     check_text(message_id, "message_id")

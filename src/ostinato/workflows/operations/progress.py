@@ -50,13 +50,13 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Step:
-    """One write about a claimed run. `record` is the record of the run after the step. The step is written only if the
-    field `updated` of the stored record is still `before`.
+    """One write about a claimed run. `record` is the run's record after the write. The write happens only if the stored
+    record's `updated` still equals `before`.
 
     `reserve` lists events to reserve, as (topic, message id). `wake` is a tuple with the wake time that `prepare`
-    returned, or None if `prepare` was not called. `mutation` is the ledger row to write; it is inserted if
-    `new_mutation` is set, otherwise updated. `failure` is why the run fails. `can_fix` means that the workflow has a
-    fixer. `fixed` means that this run, a fixer's run, has deployed a new version.
+    returned. If `prepare` was not called, `wake` is None instead of a tuple. `mutation` is the ledger row to write;
+    `new_mutation` means that the row is inserted. `failure` is why the run fails. `can_fix` means that the workflow has
+    a fixer. `fixed` means that this is a fixer's run, and that it has deployed a new version.
     """
 
     run: Run
@@ -143,8 +143,8 @@ def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | N
 
 
 def _reserve(steps: Sequence[Step], now: Micros) -> Operation[dict[str, Answer]]:
-    """Reserve events. If one event of a run cannot be reserved, none of this run's events is. Returns, by run id, why
-    the events of a run were not reserved: `UNKNOWN_EVENT` or `TAKEN_EVENT`."""
+    """Reserve the events that `steps` ask for. Each run gets all its events or none. Returns the refusals as a dict
+    from run id to the reason: `UNKNOWN_EVENT` or `TAKEN_EVENT`."""
     asked = [
         (step.record.workflow_id, topic, message) for step in steps for topic, message in dict.fromkeys(step.reserve)
     ]
@@ -194,8 +194,8 @@ def _commit_end(step: Step) -> End:
 
 
 def _commit(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros, new_id: NewId) -> Operation[None]:
-    """Publish the events that committing runs have buffered, mark the events that they reserved as consumed or skipped,
-    and set the new state of their handlers."""
+    """Write the results of the runs that commit. Their buffered events are published. Their reserved events become
+    consumed or skipped. Their handlers get the new state."""
     if not steps:
         return
     consumers = [step for step in steps if step.record.type is HandlerType.CONSUMER]
@@ -328,8 +328,8 @@ def _note_arrival(step: Step, loaded: dict[str, Loaded], event: TopicEvent) -> N
 
 
 def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micros) -> None:
-    """For each committing run of a consumer, set when the consumer is to run again. Call `read_oldest` for the
-    workflows before this."""
+    """Set when each consumer among these committing runs is to run again. Call `read_oldest` first, for the same
+    workflows."""
     for step in steps:
         workflow = loaded[step.record.workflow_id]
         if step.record.type is not HandlerType.CONSUMER or step.record.handler not in workflow.handlers:
@@ -360,8 +360,8 @@ def reserved_count(record: HandlerRun) -> int:
 
 
 def _fail(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
-    """Block the workflows of failed runs until the failures are resolved. Returns an `End` for each run: the run fails,
-    or waits if it is paused in place."""
+    """Block the workflow of each failed run until the failure is resolved. Returns an `End` for each run. An `End` has
+    the status `WAITING` if the same run continues later, otherwise `FAILED`."""
     ends: list[End] = []
     timers: list[Row] = []
     for step in steps:
@@ -422,8 +422,8 @@ def lose_fixer(loaded: Loaded, record: HandlerRun, now: Micros, *, again: bool) 
 def start_fixers(
     workflows: Sequence[Loaded], now: Micros, new_id: NewId, crashes: Mapping[str, int] | None = None
 ) -> Operation[None]:
-    """Start a run of the fixer in each workflow that waits for one. `crashes` maps a workflow id to the number of
-    crashes of the fixer's earlier runs for the same failure."""
+    """Start a run of the fixer in each workflow that waits for its fixer. `crashes` maps a workflow id to a number: how
+    often the fixer has crashed for the same failure."""
     runs: list[Run] = []
     records: list[HandlerRun] = []
     for loaded in workflows:

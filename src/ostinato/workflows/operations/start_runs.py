@@ -44,10 +44,10 @@ FIXER = "fixer"
 
 @dataclass(slots=True)
 class Loaded:
-    """A locked workflow with the rows that the scheduler needs. The function `save` writes the changes of a `Loaded`.
+    """A locked workflow with the rows that the scheduler needs. The function `save` writes what was changed.
 
-    `actor` is the user who requested the change; None means the user who deployed the workflow. `oldest` maps a topic
-    to the id of its oldest pending event; it is empty until `read_oldest` is called. `events` are events to write.
+    `actor` is the user to record in new events; None means the user who deployed the workflow. `oldest` maps a topic to
+    the id of its oldest pending event; it is empty until `read_oldest` is called. `events` are events to write.
     """
 
     workflow: Workflow
@@ -268,8 +268,8 @@ def _retries_due(workflows: Sequence[Loaded], now: Micros) -> Operation[dict[str
 
 
 def _carry_over(retries: Sequence[Retry], now: Micros) -> Operation[None]:
-    """Give the reservations and mutations of failed runs to the runs that follow them. If a new run keeps nothing of
-    the failed one, release the failed run's reservations instead."""
+    """For each retry, pass on or release what the failed run holds. If `start.keeps` is true, the new run gets the
+    failed run's reservations and mutation. Otherwise the reservations are released."""
     released = [(one.failed.run_id,) for one in retries if not one.start.keeps]
     kept = [(one.failed.run_id, one.run_id) for one in retries if one.start.keeps]
     if released:

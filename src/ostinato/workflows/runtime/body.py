@@ -234,10 +234,10 @@ class _Attempt:
             await self._finish(ctx.published, returned, Phase.EMITTING)
 
     async def _prepare(self, consumer: ConsumerDefinition, handler: Any) -> bool:
-        """Call `prepare` and write its checkpoint. Returns whether the run continues on this node.
+        """Call the handler's `prepare`. Returns whether the run continues on this node.
 
-        A run that reserves no events writes no checkpoint: its commit writes everything, and a crash before that loses
-        nothing.
+        If `prepare` reserves events, its result is written as a checkpoint. Otherwise the run's commit writes the
+        result, because a crash before the commit loses nothing.
         """
         for _ in range(_TRIES):
             ctx = self._context(Phase.PREPARING, (), consumer.subscribes)
@@ -319,8 +319,11 @@ class _Attempt:
         return key_of_call(first, orjson.loads(dump(request.params)), calls)
 
     async def _apply(self, mutation: Mutation) -> Outcome | None:
-        """Call the mutator. If it raises an error, the error says whether the effect took place. If the error says
-        `maybe`, ask the mutator. Returns the outcome, or None if the run does not continue on this node."""
+        """Call the mutator. Returns the outcome, or None if the run does not continue on this node.
+
+        If the mutator raises an error, the error's `delivered` says whether the effect took place. An error without
+        `delivered` counts as `maybe`. For `maybe`, the mutator's `reconcile` is called to find out.
+        """
         mutator = self._body.tools.mutators[mutation.mutator]
         call, params = self._mutation_context(mutation), orjson.loads(mutation.params)
         called = await self._call_user(lambda: mutator.function(call, **params))
@@ -485,8 +488,9 @@ class _Attempt:
         await self._write(Phase.COMMITTED, publications=publications, state=state, wake=self._wake)
 
     async def _without_handler(self) -> None:
-        """End a run whose handler does not exist in the active version. Commit it if the outcome of its mutation is
-        final; otherwise cancel it."""
+        """End a run whose handler does not exist in the active version. If it is unknown whether the run's mutation
+        took effect, the mutator is asked first. If the mutation's outcome is final, the run is committed. Otherwise the
+        run is cancelled."""
         if self._uncertain is not None and not await self._reconcile(self._uncertain):
             return
         if self._record.phase.mutation_settled:

@@ -120,8 +120,8 @@ class PreparedRun:
 
 
 class MutationRequested(BaseException):
-    """Raised where a handler's `mutate` awaits `ctx.mutate(…)`, to end it. The host then calls the mutator; the rest of
-    `mutate` never runs."""
+    """Raised by `await ctx.mutate(…)`, to end the method `mutate` of a handler. The rest of the method never runs. The
+    host then calls the requested mutator."""
 
 
 @dataclass(slots=True)
@@ -210,8 +210,9 @@ class HandlerContext:
         *,
         input: str | None = None,
     ) -> None:
-        """Publish an event to one or several topics when this run commits. In a producer, `input` is the id that
-        `register_input` returned. In `next`, the event has the same causes as the reserved events."""
+        """Publish an event to one or several topics when this run commits. In a producer, `input` is an id that
+        `register_input` returned. In `next`, `input` must be None: the event gets the inputs of the events that
+        `prepare` reserved."""
         self._allow("publish")
         if not is_text(message_id) or len(message_id) > _LONGEST_MESSAGE_ID:
             words = f"is not a text of at most {_LONGEST_MESSAGE_ID} characters"
@@ -254,8 +255,8 @@ class HandlerContext:
         return request
 
     async def _request(self, request: MutationRequest) -> NoReturn:
-        """Record the requested call, and end the handler's `mutate`. This runs when the coroutine that `ctx.mutate`
-        returned is awaited."""
+        """Record the requested call of a mutator, and raise `MutationRequested`. This runs when the handler awaits
+        `ctx.mutate(…)`. The exception ends the handler's `mutate`."""
         self._allow("mutate")
         if self.requested is not None:
             first = self.requested.mutator
@@ -354,7 +355,7 @@ def classify(problem: BaseException, what: str) -> Failure:
 
 
 def classify_handler(problem: BaseException) -> Failure:
-    """Return the failure for an error that the code of a handler raised."""
+    """Classify an error that a handler raised. The result has the class of the failure and a message for people."""
     if isinstance(problem, HandlerFailed):
         return Failure(problem.failure, shorten(_words_of(problem)))
     if not isinstance(problem, Exception):

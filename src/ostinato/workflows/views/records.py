@@ -101,9 +101,10 @@ def event_info(event: TopicEvent) -> EventInfo:
 class InputInfo:
     """An object of another system that causes events.
 
-    `status` is pending, done or skipped. `attention` says why a person should look at the input: "blocked" if the run
-    that has reserved its events waits for a person, "stale" if the input has been pending for longer than the policy's
-    `stale_after`. `outputs` counts the effects that the input caused. `result` says in words what came of the input.
+    `status` is pending, done or skipped. `attention` says why a person should look at the input, or is None. It is
+    "blocked" if the input's events are reserved by a run that waits for a person. It is "stale" if the input has been
+    pending for longer than the policy's `stale_after`. `outputs` counts the effects that the input caused. `result`
+    says in words what came of the input.
     """
 
     id: str

@@ -10,7 +10,7 @@ _UNITS = ((86_400 * SECOND, "d"), (3_600 * SECOND, "h"), (60 * SECOND, "min"))
 
 
 def length(micros: Micros) -> str:
-    """Return a length, rounded up to its largest unit: `40 s`, `3 min`, `2 h`, `5 d`."""
+    """Return a length of time as text: `40 s`, `3 min`, `2 h` or `5 d`. The number is rounded up."""
     for unit, name in _UNITS:
         if micros > unit - SECOND:
             return f"{-(-micros // unit)} {name}"

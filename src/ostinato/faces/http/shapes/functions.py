@@ -36,7 +36,8 @@ class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
     @field_validator("deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Check the options here as at the start of a function, so that all errors of a body are reported together."""
+        """Check an option of the body, as the start of a function does later. So all errors of a body are reported
+        together."""
         try:
             if info.field_name == "concurrency":
                 read_limit(value, "function")

@@ -48,7 +48,8 @@ class JourneyStatusShown(_Linked):
 
 
 class JourneyHeard(_Linked):
-    """The answer to a step or a cancel, if the read guard does not allow the caller to read the journey."""
+    """The answer to a step or cancellation for a caller who may not read the journey. The journey's read guard refuses
+    such a caller."""
 
     noted: str | None = Field(default=None, alias="_note", description=_NOTE)
 

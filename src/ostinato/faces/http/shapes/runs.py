@@ -54,7 +54,8 @@ class Start(RequestBody, options=RUN_OPTIONS):
     @field_validator("retry", "timeout", "deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Check the options here as at the start of a job, so that all errors of a body are reported together."""
+        """Check an option of the body, as the start of a job does later. So all errors of a body are reported
+        together."""
         try:
             match info.field_name:
                 case "retry":

@@ -40,7 +40,8 @@ def _spec(value: Any) -> Any:
 
 
 class OccurrenceShown(Shown, view=OccurrenceInfo):
-    """One due time and its outcome. If `count` is above one, it stands for `count` due times, up to `last`."""
+    """One due time and its outcome. If `count` is above one, the record stands for `count` due times, from `nominal` to
+    `last`."""
 
     status: str
 
@@ -89,7 +90,7 @@ class Definition(RequestBody, options=(*SCHEDULE_OPTIONS, *RUN_OPTIONS)):
     )
 
     def fields(self) -> Object:
-        """Return the fields that were sent, except those that only a new schedule has."""
+        """Return the fields that were sent, without `name`, `paused` and `trigger` of a new schedule."""
         return self.model_dump(exclude_unset=True, exclude={"name", "paused", "trigger"})
 
 

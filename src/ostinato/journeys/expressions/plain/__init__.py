@@ -1,12 +1,12 @@
-"""The small language `plain`, which every installation has: paths, literals, comparisons and a few operators.
+"""The small language `plain`: paths, literals, comparisons and a few operators. Every installation has it.
 
-It is a subset of DataWeave with the same meaning, and has two uses:
+`plain` is a subset of DataWeave with the same meaning. It has two uses:
 
-- An expression with `lang: plain` is evaluated by `Plain.evaluate`. If it does not parse, the error explains why.
-- An expression with `lang: dataweave` is evaluated by `evaluate_certain`, without the DataWeave runtime, if the result
-  is certain to be the same. Otherwise `evaluate_certain` returns `NOT_PLAIN`, and the runtime is used. Examples are
-  escapes in texts, comparisons of the order of texts, and long fractions. `test_plain_is_what_the_runtime_says`
-  compares the two.
+- `Plain.evaluate` evaluates expressions with `lang: plain`. If an expression does not parse, the error explains why.
+- `evaluate_certain` evaluates expressions with `lang: dataweave`, if the DataWeave runtime would certainly give the
+  same result. Otherwise it returns `NOT_PLAIN`, and the runtime evaluates the expression. This happens, for example,
+  for escapes in texts, for `<` between texts, and for long fractions. `test_plain_is_what_the_runtime_says` compares
+  `evaluate_certain` with the runtime.
 
 An expression has no loops and no variables. Its work is limited nevertheless, because it runs on the event loop.
 """

@@ -1,5 +1,5 @@
-"""The operators of DataWeave, for operands with which the DataWeave runtime certainly returns the same result. For
-other operands they raise `Unsure`. Pure."""
+"""The operators of DataWeave, evaluated in Python. If the DataWeave runtime might return a different result, they raise
+`Unsure`. Pure."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def follow(run: Run, value: Json, steps: list[str | int]) -> Json:
 
 
 def compare(left: Json, operator: str, right: Json) -> Json:
-    """Return the result of a comparison. `==` and `!=` compare any two values, unless both are lists or objects. The
-    other operators compare numbers. Raise `Unsure` for other operands."""
+    """Compare two values as DataWeave does. Raise `Unsure` if the result is not certain. `==` and `!=` are uncertain if
+    both values are lists or objects. The other operators are certain only for two numbers."""
     a, b = _comparable(left), _comparable(right)
     if operator in ORDER:
         if not isinstance(a, Decimal) or not isinstance(b, Decimal):

@@ -1,4 +1,4 @@
-"""The operators of `plain`, and conversions of its values. Pure."""
+"""The operators of the expression language `plain`, and conversions of values. Pure."""
 
 from __future__ import annotations
 
@@ -227,8 +227,8 @@ def is_empty(value: Json, where: str) -> Json:
 
 
 def longer(value: Json, most: int) -> bool:
-    """Return whether a value has more than `most` characters of JSON. The count stops at the limit, because one part
-    may occur many times in the value."""
+    """Return whether the JSON text of a value is longer than `most` characters. The length is estimated. Counting stops
+    at `most`, so that a huge value takes little time."""
     left = most
     waiting: list[Json] = [value]
     while waiting:

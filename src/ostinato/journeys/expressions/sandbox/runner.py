@@ -1,4 +1,4 @@
-"""The interface of a language inside a worker (`Runner`), and the requests and answers of the worker."""
+"""The interface of an expression language in its worker process (`Runner`), with its requests and answers."""
 
 from __future__ import annotations
 
@@ -84,10 +84,10 @@ def too_large(at: int, most: int) -> Answer:
 
 def discreet(message: str) -> str:
     """Return an error message of a language's runtime without the values that it quotes. The values may be secrets, and
-    errors are stored and shown.
+    error messages are stored and shown.
 
-    For each kind of bracket or quote, everything from the first to the last one is removed. A value may itself contain
-    brackets and quotes.
+    The text from the first `(` to the last `)` is removed, because a value may itself contain parentheses. The same is
+    done for double quotes and for single quotes.
     """
     short = message.split("\n\n", 1)[0]
     for begin, end in (("(", ")"), ('"', '"'), (r"(?<!function )(?<!function '.)'", "'")):

@@ -188,8 +188,8 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 def credentials_in(headers: Mapping[str, str]) -> Iterator[str]:
-    """Yield the credentials in the headers of a request. They must be hidden in the result if the response repeats
-    them."""
+    """Yield the credentials in the headers of a request. The caller must hide these texts in the task's result, because
+    the response may repeat them."""
     for name, value in headers.items():
         scheme = _SCHEME.match(value)
         credential = value[scheme.end() :] if scheme else value

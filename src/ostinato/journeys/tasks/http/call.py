@@ -159,8 +159,8 @@ class HttpCall:
         return CookieJar.from_json(await call.services["cache"].get(_jar_key(call)))
 
     async def _call_with_retries(self, call: TaskCall, settings: HttpCallSettings, request: _Request) -> dict[str, Any]:
-        """Make attempts until one need not be retried, or the policy or the run's deadline allows no more. Return the
-        result of the last attempt."""
+        """Send a request, with retries, and return the result of the last attempt. The resilience policy says which
+        results are retried, and how often. No attempt begins after the run's deadline."""
         spec = call.definition.spec
         reference = settings.resilience_policy_ref or spec.defaults.tasks.resilience_policy_ref
         policy = spec.policies.http_resilience.definitions.get(reference or "", Resilience())

@@ -32,8 +32,8 @@ def backoff_seconds(policy: Backoff, attempt: int, chance: Callable[[], float] =
 
 
 def retry_condition(status: int | None) -> str | None:
-    """Return the condition of `retryOn` that covers a status, such as `HTTP_5XX` for 503. A status of None means that
-    there was no response. Return None if a call with this status is never retried."""
+    """Return the `retryOn` condition for a status, such as `HTTP_5XX` for 503. If `status` is None, there was no
+    response, and the condition is `NETWORK_ERROR`. For a status that is never retried, return None."""
     if status is None:
         return "NETWORK_ERROR"
     return "HTTP_5XX" if status >= 500 else "HTTP_429" if status == 429 else None

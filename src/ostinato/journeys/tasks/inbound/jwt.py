@@ -48,8 +48,8 @@ class TokenSource:
     scheme: str | None = key("scheme", text(), None)
 
     def token(self, request: Request | None) -> str | None:
-        """Return the token without its scheme, or None if there is no token with this scheme. The default scheme of the
-        header `Authorization` is Bearer."""
+        """Return the token in the request, without its scheme. The expected scheme is `self.scheme`; for the header
+        `Authorization`, the default is Bearer. Return None if there is no token, or if the token has another scheme."""
         value = None if request is None else read_value(request, self.location, self.name)
         scheme = self.scheme
         if scheme is None and (self.location, self.name.lower()) == ("header", "authorization"):

@@ -186,8 +186,8 @@ def has_allow_rule(settings: MtlsSettings) -> bool:
 
 
 def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSettings:
-    """Return the settings of a task with the `allow_…` rules of the profile. Call this only for a task without
-    `allow_…` rules, because they are replaced."""
+    """Return a task's settings with the `allow_…` rules of the profile. Call this only for settings without `allow_…`
+    rules, because the rules in `settings` are replaced."""
     return replace(
         settings,
         allow_any=profile.allow_any_from_trusted,

@@ -1,8 +1,8 @@
 """Apply an edit to the locked row of a schedule, in one transaction. Each kind of change has its own module in this
 package.
 
-Before a new spec takes effect, the due times of the old spec are processed. So an edit makes no time run twice, and
-loses none. Most other edits leave due times to the beat, the loop that fires timers.
+Before a new spec takes effect, the due times of the old spec are processed. So every due time is processed exactly
+once. Most other edits leave due times to the beat, the loop that fires timers.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ Processed: TypeAlias = tuple[Schedule, list[Live], list[Row]]
 def process_due(
     call: Call, schedule: Schedule, live: list[Live], *, late: Reason | None = None
 ) -> Operation[Processed]:
-    """Process the due times before an edit changes the schedule, so that the old spec and the old policies apply.
+    """Process the due times by the old spec and policies, before an edit changes the schedule.
 
-    If `late` is given and a due time is late, none of the due times runs, and `late` is stored as the reason. This is
-    for a schedule that is being closed, which should not start its backlog. Returns (schedule, its unfinished runs,
-    events to write), as they are after the processing. Raises Conflict if more than `MAX_TIMES` times are due.
+    A caller that closes the schedule passes a reason as `late`. Then, if the first due time is late, no due time runs,
+    and this reason is stored. Returns (schedule, unfinished runs, events to write) after the processing. Raises
+    Conflict if more than `MAX_TIMES` times are due.
     """
     if schedule.state is not State.RUNNING or schedule.exhausted:
         return schedule, live, []
@@ -129,7 +129,8 @@ def _has_work(decision: Decision) -> bool:
 
 
 def combine_edits(edits: Sequence[Edit]) -> Edit:
-    """Combine edits into one. They run in order, all or none, and count as one change of the token."""
+    """Combine several edits into one. They run in order, all or none. The conflict token of the schedule changes only
+    once."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
@@ -147,8 +148,8 @@ def combine_edits(edits: Sequence[Edit]) -> Edit:
 
 def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
     """Return the schedule with its next time computed again. The next time is None if the schedule is paused or not
-    running. If a catch-up was to continue within the next second, the next time is not changed, so that an edit does
-    not make the catch-up faster."""
+    running. A catch-up that continues within the next second keeps its time. So edits cannot make a catch-up exceed its
+    pace."""
     rules = rules_in_force().version
     if schedule.paused or schedule.state is not State.RUNNING:
         return replace(schedule, next=None, zone_rules=rules)

@@ -1,4 +1,4 @@
-"""Pause and resume a schedule. Times that passed in a pause are decided at the resume."""
+"""Pause and resume a schedule. The resume decides whether times that passed during the pause run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def pause(call: Call, note: str) -> Operation[Answer]:
 
 
 def pause_edit(call: Call, note: str) -> Edit:
-    """Return an edit that pauses a schedule. Times that are late when the pause begins are decided at the resume, like
-    times within the pause."""
+    """Return an edit that pauses a schedule. The resume decides which times of the pause run. It also decides about
+    times that were late when the pause began."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

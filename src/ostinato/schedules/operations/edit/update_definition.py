@@ -32,8 +32,8 @@ def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: boo
 
 
 def update_edit(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:
-    """Return an edit that changes a schedule's definition. The edit makes no time run twice, and loses none. A new spec
-    applies to times from now on; other changes also apply to times that are late."""
+    """Return an edit that changes a schedule's definition. A new spec applies to times from now on; times that are due
+    already follow the old spec. All other changes also apply to late times."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
@@ -55,10 +55,11 @@ def update_edit(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:
 
 
 def _with_new_spec(new: Schedule, before: Schedule, now: Micros) -> Schedule:
-    """Return the schedule with its new spec, valid from now on.
+    """Return the schedule `new`, with its spec in force from `now` on.
 
-    Keeps occurrences of the old spec whose nominal time has passed, but which jitter or a move has delayed. Also keeps
-    skips and moves of single times that the new spec still has."""
+    Jitter or a move may delay an occurrence of the old spec beyond `now`. If its nominal time has passed, the
+    occurrence still runs. Skips and moves of single times are kept where they fit the new spec.
+    """
     waits = {one.nominal: one.actual for one in pending(before, now) if one.reason is None}
     reached = max([new.reached, *waits])
     ahead = {*new.memory.ahead, *before.spec.compiled.between(now + 1, reached)}  # these have run already

@@ -1,4 +1,5 @@
-"""One call of a user. Its change is made once per request id, and refused if its conflict token is outdated."""
+"""Handle one call by which a user changes a schedule. Calls with the same request id make the change once. A call with
+an outdated conflict token is refused."""
 
 from __future__ import annotations
 
@@ -45,8 +46,8 @@ class Call:
 
 
 async def run_once(store: Store, call: Call, work: Callable[[], Operation[Answer]]) -> Answer:
-    """Run a call's change once per request id, and return its answer. A later call with the same request id returns the
-    same answer."""
+    """Run `work` once per request id, and return its answer. A later call with the same request id returns the same
+    answer."""
     return await idempotency.run_once(store, call.namespace, call.request, _summary(call), call.now, work)
 
 
@@ -66,9 +67,9 @@ def _summary(call: Call) -> str:
 def load_locked(call: Call, repairs: bool) -> Operation[Schedule]:
     """Lock and return the schedule of a call.
 
-    Raises NotFound if there is no such schedule, and TokenMismatch if the call has a token and the schedule has another
-    one. Raises Conflict if the schedule cannot be read, because writing back only the readable parts would lose the
-    others. With `repairs`, the unreadable parts get default values instead.
+    Raises NotFound if there is no such schedule. Raises TokenMismatch if the call has a token, and the schedule has
+    another one. If parts of the schedule cannot be read, they get default values with `repairs`. Without `repairs`,
+    Conflict is raised, because writing the schedule back would lose these parts.
     """
     while True:
         named = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
