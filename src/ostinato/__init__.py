@@ -1,7 +1,6 @@
-"""Ostinato: a durable scheduler for Python.
+"""Ostinato is a durable scheduler for Python.
 
-Names are imported when they are first used, so that code which needs only specs, or only a client, does not load the
-engine.
+A name is imported when it is first used. So code that needs only a client does not load the engine.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""`python -m ostinato`: the command line."""
+"""Run the command line when Python is called as `python -m ostinato`."""
 
 from ostinato.faces.cli.main import main
 

@@ -1,4 +1,4 @@
-"""`Ostinato`: the app object. Users declare jobs and schedules on it, and start runs through it."""
+"""Define the class `Ostinato`, the app. Users declare jobs and schedules on an app, and start runs through it."""
 
 from __future__ import annotations
 

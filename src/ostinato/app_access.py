@@ -1,4 +1,4 @@
-"""Access to an app: namespaces and tokens. Every change is recorded as an event with its actor. A change with a request
+"""Let an app manage namespaces and tokens. Every change is recorded as an event with its actor. A change with a request
 id is made only once."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Queries of an app: runs, logs, events, timers and nodes. Runs, logs, events and timers are those of the app's
+"""Let an app read runs, logs, events, timers and nodes. Except for nodes, an app reads only what belongs to its
 namespace."""
 
 from __future__ import annotations

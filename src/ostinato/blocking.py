@@ -1,4 +1,4 @@
-"""Run coroutines for code that does not await: an event loop in a thread, and calls that block until they have a
+"""Call coroutines from code that does not await. They run on an event loop in a thread. A call blocks until it has a
 result."""
 
 from __future__ import annotations

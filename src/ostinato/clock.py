@@ -1,4 +1,4 @@
-"""The clock. Only this module reads the time; all other code of Ostinato asks a clock."""
+"""Define the clocks of Ostinato. The engine asks a clock for the time, so that tests can use a virtual clock."""
 
 from __future__ import annotations
 

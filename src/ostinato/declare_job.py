@@ -1,4 +1,4 @@
-"""Declare a function as a job: check its options, and build its handler."""
+"""Make the handler of a job from its function and its options. Wrong options are refused."""
 
 from __future__ import annotations
 

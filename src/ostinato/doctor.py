@@ -1,7 +1,7 @@
-"""Diagnose a store and its nodes: a list of checks, each with a remedy if something is wrong.
+"""Diagnose a store and its nodes. Each check has a remedy if something is wrong.
 
-`diagnose` changes nothing by default. With `repair=True` it repairs broken invariants that are safe to repair, adds
-missing labels of schedules, and tries parked timers again.
+`diagnose` changes nothing by default. With `repair=True` it makes safe repairs, adds missing labels of schedules, and
+tries parked timers again.
 """
 
 from __future__ import annotations

@@ -1,9 +1,11 @@
-"""Read YAML and JSON into plain values (texts, numbers, booleans, null, lists, objects) with the line and column of
-every key and value. Two dialects share one reader:
+"""Read YAML and JSON into plain values, and record the place of every key and value.
+
+There are two dialects:
 
 - the usual dialect is YAML 1.2 with anchors, aliases, merge keys (`<<`) and the tags of JSON's types;
 - the strict dialect is the part of YAML 1.2 that JSON can express. It has no anchors, aliases, tags, directives and
-  tabs, and every key is a text. Words that only YAML 1.1 converts (`on`, `1:30`, `2026-01-01`, `1_000`) stay texts."""
+  tabs, and every key is a text. Words that only YAML 1.1 converts (`on`, `1:30`, `2026-01-01`, `1_000`) stay texts.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Errors that users see. A message says where the problem is, which value was given, and what would be right."""
+"""Define the errors that users see, and helpers for their messages. A message says where the problem is, which value
+was given, and what would be right."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The names of events. An extension (`Way`) adds the names of its own events. docs/reference/events.md lists the names
-with their data; a test compares that file with this module."""
+"""List the names of events. An extension (`Way`) adds the names of its own events. docs/reference/events.md lists the
+names with their data; a test compares that file with this module."""
 
 from __future__ import annotations
 

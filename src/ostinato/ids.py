@@ -1,4 +1,4 @@
-"""Ids that sort by creation time: 48 bits of milliseconds, 80 random bits.
+"""Generate ids that sort by creation time. An id has 48 bits of milliseconds, and 80 bits that are random or count up.
 
 The ids of one generator are strictly increasing, so a run that was started first also sorts first.
 """

@@ -1,4 +1,4 @@
-"""Data classes of the engine: runs, timers, events, and the policies of a run."""
+"""Define the engine's data classes, such as `Run`, `Timer`, `Event`, `Retry` and `Limit`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Views of runs for users. JSON is parsed, times are datetimes, and a chain of attempts is shown as one run."""
+"""Convert runs into objects for users. JSON is parsed, times are datetimes, and all attempts of a run have the same
+`id`."""
 
 from __future__ import annotations
 

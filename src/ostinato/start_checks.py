@@ -1,5 +1,5 @@
-"""Check the arguments of starts, and build the runs. Mistakes are found here, before a run is stored. Values that many
-runs of one job share are computed once."""
+"""Check the arguments with which runs are started, and build the runs. Mistakes are found here, before a run is stored.
+Values that many runs of one job share are computed once."""
 
 from __future__ import annotations
 

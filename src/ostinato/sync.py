@@ -1,4 +1,4 @@
-"""The app for code that does not await: scripts, shells, plain web views."""
+"""Wrap the app for code that does not await, such as scripts and plain web views. Each call blocks until it is done."""
 
 from __future__ import annotations
 

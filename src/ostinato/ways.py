@@ -1,4 +1,5 @@
-"""The extensions of the engine (`Way`) that come with Ostinato, with their settings, tables and actions."""
+"""List the extensions (`Way`) that come with Ostinato. Their settings, tables and actions are collected here, too.
+Files of schedules are read with these actions."""
 
 from __future__ import annotations
 

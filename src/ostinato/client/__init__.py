@@ -1,8 +1,7 @@
-"""A client for a server: it offers the calls of the HTTP API as Python calls.
+"""Call the HTTP API of a server from Python.
 
 The client retries a call that failed, and the server carries out each call only once. Answers are the JSON of the API,
-as dicts and lists. The server checks the arguments. This package needs httpx. It imports only a few small modules of
-Ostinato, such as `errors`, `backoff` and `blocking`.
+as dicts and lists. This package needs httpx, and imports only a few small modules of Ostinato.
 """
 
 from ostinato.client.blocking import SyncClient

@@ -1,4 +1,5 @@
-"""`client.agents.campaigns(agent)`: the calls of `app.agents.campaigns(agent)`."""
+"""`client.agents.campaigns(agent)` manages the campaigns of an agent on a server. It corresponds to
+`app.agents.campaigns(agent)`."""
 
 from __future__ import annotations
 

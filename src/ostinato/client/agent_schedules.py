@@ -1,6 +1,7 @@
-"""`client.agents.schedules(agent)`: the calls of `app.agents.schedules(agent)`, except `store`.
+"""`client.agents.schedules(agent)` manages the schedules of an agent on a server.
 
-`store` is for a program that claims and executes due occurrences itself. Such a program uses `app`, not this client.
+It corresponds to `app.agents.schedules(agent)`, but has no `store`. A program that claims due occurrences itself needs
+`store`, and so uses `app`.
 """
 
 from __future__ import annotations

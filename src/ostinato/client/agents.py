@@ -1,4 +1,5 @@
-"""`client.agents`: the calls of `app.agents`, except the calls that take code, such as flows and tools."""
+"""`client.agents` makes the calls about agents to a server. It corresponds to `app.agents`, but has no calls that take
+code, such as flows and tools."""
 
 from __future__ import annotations
 

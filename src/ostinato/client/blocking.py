@@ -1,4 +1,4 @@
-"""`SyncClient`: the client for code that does not await."""
+"""Define `SyncClient`, the client for code that does not await."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The client for a server: the calls of the HTTP API as Python calls."""
+"""Define `Client`, which makes the calls of the HTTP API to a server. Its attributes, such as `client.schedules`, group
+calls by subject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`client.functions`: the calls of `app.functions`, except the calls that take code."""
+"""`client.functions` makes the calls about durable functions to a server. It corresponds to `app.functions`, but has no
+calls that take code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`client.journeys`: the calls of `app.journeys`."""
+"""`client.journeys` makes the calls about journeys to a server. It corresponds to `app.journeys`."""
 
 from __future__ import annotations
 

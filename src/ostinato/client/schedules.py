@@ -1,4 +1,4 @@
-"""`client.schedules`: the calls of `app.schedules`."""
+"""`client.schedules` makes the calls about schedules to a server. It corresponds to `app.schedules`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`client.webhooks`: the calls of `app.webhooks`."""
+"""`client.webhooks` makes the calls about webhooks to a server. It corresponds to `app.webhooks`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`client.workflows`: the calls of `app.workflows`, except those that deploy code."""
+"""`client.workflows` makes the calls about workflows to a server. It corresponds to `app.workflows`, but cannot deploy
+code."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Draw pictures as SVG: lay out the boxes of a graph, and draw shapes. The functions are pure."""
+"""Lay out graphs, and draw them and other pictures as SVG. The functions are pure."""

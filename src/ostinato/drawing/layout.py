@@ -1,8 +1,7 @@
-"""Lay out a graph: boxes in rows from top to bottom, each below the boxes that lead to it where possible.
+"""Lay out the boxes and edges of a graph in rows from top to bottom.
 
-Within a row, an edge that passes through is a vertical line in its own column. Between two rows, an edge is a curve. So
-no edge runs behind a box. The edges of one box touch it at different points, side by side. The label of an edge is on
-the edge, between two rows, and labels do not overlap. The functions are pure.
+Where possible, a box is below the boxes that lead to it. An edge crosses a row in its own column, so it never runs
+behind a box. Labels are on their edges, between two rows, and do not overlap.
 """
 
 from __future__ import annotations
@@ -164,10 +163,9 @@ def _lines(
     upper: Mapping[tuple[Edge, str], float],
     rank_of: Mapping[str, int],
 ) -> dict[int, list[_Line]]:
-    """Return the lines in each gap between two rows. A line is the part of an edge in one gap.
+    """Return a dict from a row's rank to the lines below that row.
 
-    The keys are the ranks of the rows above the gaps. A label belongs to the line next to the box where its edge
-    begins.
+    A line is the part of an edge between two neighbouring rows. An edge's label belongs to the first line of the edge.
     """
     lines: dict[int, list[_Line]] = {}
     for chain in chains:
@@ -206,10 +204,11 @@ def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
 def _place_labels(
     labels: Sequence[_Line], lines: Sequence[_Line], count: int
 ) -> tuple[int, dict[Edge, tuple[float, int]]] | None:
-    """Place the labels of one gap between two rows in `count` slots.
+    """Try to place `labels` in `count` slots.
 
-    Returns two values. The first is how often a label covers the line of another edge. The second is a dict from edge
-    to the (x, slot) of its label. Returns None if `count` slots are too few, or if the last slot stays empty.
+    - If a label fits into no slot, return None.
+    - If the last slot stays empty, return None.
+    - Otherwise return a pair: how often labels cover other edges' lines, and a dict from edge to (x, slot).
     """
     places: dict[Edge, tuple[float, int]] = {}
     ends = dict.fromkeys(range(1, count + 1), float("-inf"))

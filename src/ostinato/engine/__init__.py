@@ -1,1 +1,1 @@
-"""The engine: timers, runs, claims, commits and events, and the background loops that process them."""
+"""The engine fires timers, executes runs and records events. `node.py` starts its background loops."""

@@ -1,7 +1,7 @@
-"""Access: tokens with a role and a namespace, and the list of namespaces.
+"""Create, check and revoke tokens. Add, list and delete namespaces.
 
-A token is shown once, when it is created; only its hash is stored. A token is 256 random bits, which cannot be guessed.
-So a fast hash is safe.
+A token has a role, and may be valid in only one namespace. Only its hash is stored; a fast hash is safe, because 256
+random bits cannot be guessed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The bodies that run on this node: begin them, stop them, and commit their outcomes.
+"""Begin and stop the bodies that run on this node, and commit their outcomes.
 
-A body is the code of a claimed run: the function of a job, or the work of another kind of run.
+A body is the code of a claimed run, such as the function of a job.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The claim loop: while the node has free slots, it claims runs from the node's queues and begins them."""
+"""Claim runs from the node's queues and begin them, while the node has free slots."""
 
 from __future__ import annotations
 
@@ -126,10 +126,9 @@ class Claimer:
         return queue in self._queues
 
     def reserve_share(self) -> DirectClaim:
-        """Reserve slots that `share` sets aside for one `Way`, even if other runs are queued. Call `give_back`
-        afterwards.
+        """Reserve slots from `share`, the slots that are kept for one `Way`. Call `give_back` afterwards.
 
-        Reserves at most half of the share. So new runs can begin in one half while runs in the other half are active.
+        One call reserves at most half of `share`. Queued runs do not prevent the reservation.
         """
         left = min(self._free(), self.share.slots - self.share.held)
         room = max(0, min(left, (self.share.slots + 1) // 2))

@@ -1,9 +1,8 @@
-"""Claim runs for a node: ready runs, or new runs in the transaction that inserts them.
+"""Claim ready runs for a node, or new runs in the transaction that inserts them.
 
-The second is a fast path, `DirectClaim`: a node that fires a timer also claims the new run. So the run needs no second
-transaction for its claim, and starts sooner. The statement `insert_taken` must write the same rows and events as
-`insert_ready` followed by `claim`. tests/scenario/engine/test_direct_claim.py compares the events of both paths. It
-also claims runs directly on nodes that stop, die, or lose the answer of a commit.
+New runs are claimed through `DirectClaim` when a node fires a timer, so that they start sooner. The statement
+`insert_taken` must write the same rows and events as `insert_ready` followed by `claim`.
+tests/scenario/engine/test_direct_claim.py compares the events of both paths.
 """
 
 from __future__ import annotations

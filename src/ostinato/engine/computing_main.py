@@ -1,7 +1,6 @@
-"""The main program of a child process that computes for callers: it calls one function after another, within limits.
+"""This program runs in a child process and calls functions for callers, one after another.
 
-An alarm ends the process when a function has used up its CPU time, even if no caller waits for the result any more. The
-process also ends when its connection is closed.
+An alarm ends the process when a function has used up its CPU time. The process also ends when its connection is closed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The context of a running job, `ctx`: its run, checkpoints, progress, heartbeats and log lines."""
+"""Define `ctx`, the context of a running job. With it, a job reads about its run, stores checkpoints and progress,
+sends heartbeats, and writes log lines."""
 
 from __future__ import annotations
 

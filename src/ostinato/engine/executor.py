@@ -1,8 +1,7 @@
-"""The executor: it runs coroutines as tasks, plain functions in threads, and `process=True` jobs in child processes.
+"""Execute coroutines as tasks, plain functions in threads, and `process=True` jobs in child processes.
 
-It returns the outcome of an attempt; `retries.py` decides what follows. A function in a thread cannot be stopped. If
-its run is stopped, the function continues: the fence refuses its late result, and the thread counts as busy until the
-function returns.
+The executor returns the outcome of an attempt; `retries.py` decides what follows. A function in a thread cannot be
+stopped. If its run is stopped, its late result is refused, and its thread stays busy until it returns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Group commit: collect items while the last commit is in progress, and commit them together in the next one."""
+"""Collect items while a commit is in progress, and commit them together in the next one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,16 @@ _LATER = 30.0  # seconds until an item that cannot be written is tried again
 class Committer(Generic[T, R]):
     """Collects items and passes them to `commit` in batches. `commit` returns an answer for each item.
 
-    If the store is unavailable, the batch is retried until it is written. `trouble` is called with each error.
+    If one item makes a batch fail, the other items are still written.
 
-    If a batch fails for another reason, each of its items is committed alone. If an item fails alone, `instead` may
-    return another item to write. Otherwise the caller of `write` gets the error, and an item from `put` is tried again
-    later.
+    By default, errors are handled as follows. `trouble` is called with each error.
 
-    With `retry=False`, the callers of `write` get every error. Nothing is tried again later, and `instead` is not
+    - If the store is unavailable, the batch is tried again until it is written.
+    - If an item fails, `instead` may return another item to write.
+    - If an item from `write` fails and is not replaced, `write` raises the error.
+    - If an item from `put` fails and is not replaced, the item is tried again later.
+
+    With `retry=False`, `write` raises each error, and failed items from `put` are lost. `trouble` and `instead` are not
     called.
     """
 
@@ -130,9 +133,16 @@ class Committer(Generic[T, R]):
             return
 
     async def _give_up(self, batch: list[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
-        """Handle a batch that cannot be written. If this committer retries, the batch has one item. `instead` may
-        replace the item; if not, an item from `put` is tried again later. In all other cases, the callers of `write`
-        get the error."""
+        """Handle a batch that failed with `problem`.
+
+        With `retry=True`, the batch has one item:
+
+        - If `instead` returns another item, commit that item.
+        - Otherwise, if the item came from `put`, put the item again later.
+        - Otherwise `write` raises `problem`.
+
+        With `retry=False`, `write` raises `problem` for each item.
+        """
         item, done = batch[0]
         if self._retry:
             self._trouble(problem)

@@ -1,4 +1,5 @@
-"""Delete old runs, events and limits, a bounded number at a time. A timer starts it every few hours."""
+"""Delete old runs, old events and unused limits, a bounded number at a time. Timers start this deletion, and the
+invariant scanner, every few hours."""
 
 from __future__ import annotations
 

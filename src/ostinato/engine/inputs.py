@@ -77,8 +77,10 @@ def input_types(function: Callable[..., Any], context: str | None) -> InputTypes
 
 @lru_cache(maxsize=4096)
 def declared_types(function: Callable[..., Any], context: str | None) -> str | None:
-    """Return the types that `input_types` finds, as text, for processes without the function. Returns None if no
-    parameter can be checked, or if the types cannot be written."""
+    """Return the types of the function's parameters as text that `read_declared_types` can read.
+
+    Return None if no parameter can be checked, or if the types cannot be written as text.
+    """
     try:
         types = input_types(function, context)
         return None if types is None else write_types(types.adapter.core_schema)  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""The invariant scanner: it looks for states that must never exist, repairs what is safe, and reports everything."""
+"""Look for stored states that must never exist, and repair what is safe. `scan` returns a finding for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Jobs: functions that are registered under a name, with the policies that they declare."""
+"""Define jobs, which are functions that are registered under a name.
+
+`Handler` has the function and its policies. `Declaration` is stored, so that a process without the function can start
+runs, too.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Kinds of runs other than jobs.
+"""Let extensions (`Way`) add kinds of runs other than jobs.
 
-A run of such a kind keeps its id for its whole life: it waits, is claimed again, and continues from its stored state.
-`RunKind` holds the functions that change runs of one kind within transactions. `Body` is the code that a node runs for
-a claimed run. `Kinds` holds all kinds that a process knows: those of its extensions (`Way`, see
-`ostinato.engine.ways`). A process leaves runs of other kinds to nodes that know them.
+A run of such a kind keeps its id while it waits and is claimed again. `RunKind` has the functions that change runs of
+one kind; `Body` is the code of a claimed run. A process leaves runs of kinds that it does not know to other nodes.
 """
 
 from __future__ import annotations

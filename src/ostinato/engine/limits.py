@@ -178,8 +178,11 @@ def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Opera
 
 
 def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> Operation[None]:
-    """Queue `heads` at their limits, and free the slots of the runs in `limits`. Then make as many queued runs ready as
-    the limits allow. `heads` are runs that have just got their serial key."""
+    """Make as many queued runs ready as their limits allow.
+
+    - `heads`: runs that have just got their serial key. Those with a limit join its queue.
+    - `limits`: runs that give up their slots.
+    """
     arriving = [head for head in heads if head.concurrency_key is not None]
     if not arriving and not limits:
         return

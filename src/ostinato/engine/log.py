@@ -1,9 +1,8 @@
-"""Ostinato's log: lines with named values, written through standard `logging` under the logger `ostinato`.
+"""Write Ostinato's log lines, with named values, to the logger `ostinato` of standard `logging`.
 
-The logging configuration of the process decides where a line goes. Without a configuration, Python prints warnings to
-standard error. The message of a record contains its text and its values. For formatters that write JSON, the record
-also has the attributes `words` (the text) and `values`. Filters can use the value `action`. A traceback does not show
-the values of variables, because they may hold tokens and data of callers.
+The logging configuration of the process decides where a line goes. For formatters that write JSON, a record has the
+attributes `words` (the text) and `values`. A traceback does not show variables, because they may hold tokens and data
+of callers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The membership of nodes in a store: join, renew the lease, leave. engine/lease.py calls `heartbeat` for this process;
+"""Let a node join a store, renew its lease, and leave. engine/lease.py calls `heartbeat` to renew the lease.
 engine/dead_nodes.py recovers the runs of nodes whose lease has expired."""
 
 from __future__ import annotations
@@ -102,12 +102,14 @@ def leave(
     new_id: Callable[[Micros], str],
     kinds: Kinds,
 ) -> Operation[int]:
-    """Release up to `BITE` runs that this node still holds. Call this function until it returns 0. Then no runs are
-    left, and the row of the node is deleted.
+    """Release up to `BITE` runs that `node` holds. Call this function until it returns 0.
 
-    A run that has not begun is handed back. A run in `begun`, a dict from run id to claim, counts as crashed. Handing
-    it back would execute the same attempt twice. `in_thread` contains the (run id, claim) of runs whose function is
-    still running in a thread. If such a run crashes, the reason is `THREAD_LEFT` instead of `NODE_LOST`.
+    - A run that is not in `begun` is handed back.
+    - A run in `begun`, but not in `in_thread`, counts as crashed with the reason `NODE_LOST`.
+    - A run in both `begun` and `in_thread` counts as crashed with the reason `THREAD_LEFT`.
+
+    `begun` is a dict from run id to claim. `in_thread` has the (run id, claim) of functions that still run in a thread.
+    The call that returns 0 deletes the node's row.
     """
     runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names))]
     if len(runs) < BITE:

@@ -1,6 +1,6 @@
-"""One node: it fires due timers, claims ready runs, executes them, commits their outcomes, and renews its lease.
+"""Start and stop the background tasks of a node.
 
-Every background task of a node is started and stopped here, and nowhere else.
+These tasks fire due timers, claim ready runs, execute them, commit their outcomes, and renew the lease.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Decide what follows a failed or crashed attempt: a retry, or the end of the chain."""
+"""Decide whether another attempt follows a failed or crashed one. If none follows, the chain of attempts ends."""
 
 from __future__ import annotations
 

@@ -153,8 +153,10 @@ def created(run: Run, now: Micros) -> Row:
 
 
 def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
-    """Make waiting runs ready, or put them into the queues of their keys. Runs wait until they are due, or until a node
-    knows their job. The returned list of events is always empty."""
+    """Make the waiting runs with these `ids` ready.
+
+    A run with a serial key or a limit becomes ready only when these allow it. The result is always an empty list.
+    """
     woken = {row[0] for row in (yield sql("wake_runs", [(id,) for id in sorted(ids)], now=now))}
     if len(woken) == len(ids):
         return []
@@ -177,8 +179,8 @@ def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(slots=True)
 class End:
-    """The new state of a claimed run that leaves its node. If `finished` is true, the run has ended. Otherwise the run
-    waits, or is ready again.
+    """The new state of a claimed run that leaves its node. If `finished` is true, the attempt has ended. Otherwise the
+    run waits, or is ready again.
 
     `following` is the next attempt, if there is one. `event` is the name of the event to write. An empty `event` means
     `run:` and the status. `lines` are log lines to store. `stirs` is true if other runs may become ready because of
@@ -353,8 +355,10 @@ def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]
 
 
 def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Cancel those runs in `ends` that would continue later or in another attempt. The ends of other runs are not
-    changed. A caller has requested the cancellation of all these runs."""
+    """Cancel each run in `ends` that would otherwise continue or be retried. Final ends are left unchanged.
+
+    Pass only the ends of runs whose cancellation was requested.
+    """
     stopping = [e for e in ends if e.following is not None or not e.finished]
     for e in stopping:
         e.status, e.finished, e.following, e.event = Status.CANCELLED, True, None, ""

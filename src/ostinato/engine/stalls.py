@@ -1,7 +1,7 @@
-"""Find out what blocks the event loop: an `async def` that computes, or sleeps, without awaiting.
+"""Find out which code blocks the event loop. Often it is an `async def` that computes or sleeps without awaiting.
 
-A thread regularly asks the loop to respond. If the loop does not respond in time, the thread looks at once which code
-the loop's thread is executing. Later, when the loop responds again, it is too late to find that code.
+A thread regularly asks the loop to respond. If the loop does not respond in time, the thread finds out at once which
+code is running.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The engine's own tables, and the deletion of a namespace from these tables and those of all extensions (`Way`)."""
+"""List the engine's own tables, and delete what a namespace has stored. The deletion includes the tables of extensions
+(`Way`). Some rows, such as runs, prevent it, and events are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Metrics and spans of the engine. `engine.log` writes log lines."""
+"""Define the engine's Prometheus metrics, and create its OpenTelemetry spans. `engine/log.py` writes log lines."""
 
 from __future__ import annotations
 

@@ -38,9 +38,14 @@ class Agreement:
 
 
 def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement:
-    """Return the offset from ticks to time that all nodes must use: `before` or `here`. `before` is the offset that was
-    used so far. `here` is the offset of this machine's clock now. `stood` is how long the clock has had the offset
-    `here`."""
+    """Return the clock offset that all nodes must use: `before` or `here`.
+
+    - `before`: the offset that was used until now, or None.
+    - `here`: the offset that the machine's clock has now.
+    - `stood`: how long the machine's clock has had the offset `here`.
+
+    If the machine's clock was set by more than `SMALL`, `before` stays in use until `stood` reaches `PATIENCE`.
+    """
     if before is None or before.origin != here.origin:
         return here  # the first node, or the first since the machine restarted
     step = abs(here.ahead - before.ahead)

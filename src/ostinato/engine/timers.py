@@ -1,7 +1,7 @@
-"""Timers: a loop, the beat, sleeps until the next timer is due, and fires all timers that are due.
+"""Fire timers when they are due.
 
-The function `fire` claims a batch of due timers, calls the function that is registered for each purpose, and commits
-everything together.
+`Beat` is the loop that sleeps until the next timer is due. `fire` claims a batch of due timers, and calls the function
+that is registered for each purpose. It commits everything together.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ PURPOSES: dict[tuple[str, str], Fire] = {
 
 
 class Beat:
-    """The loop that fires  Set the event `due` to wake the loop. `fired` is called after each batch that fired
+    """The loop that fires timers. Set the event `due` to wake the loop. `fired` is called after each batch that fired
     at least one timer."""
 
     def __init__(

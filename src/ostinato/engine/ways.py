@@ -1,8 +1,7 @@
-"""Extensions of the engine. Each extension is an object of the class `Way`.
+"""Define the class `Way`, of which each extension of the engine is an object.
 
-`ostinato.ways` lists the extensions that come with Ostinato; `Ostinato(ways=[…])` adds more. A `Way` is cheap to
-import: the command line reads its commands and settings without importing the code of the extension. An app imports
-that code, the `Runtime` of the `Way`, when the app is created. `docs/how-to/write-a-way.md` shows how to write a `Way`.
+`ostinato.ways` lists the extensions that come with Ostinato; `Ostinato(ways=[…])` adds more. The code of an extension,
+its `Runtime`, is imported only when an app is created. `docs/how-to/write-a-way.md` shows how to write a `Way`.
 """
 
 from __future__ import annotations
@@ -34,9 +33,10 @@ Loop: TypeAlias = Callable[[], Awaitable[None]]
 class Table(NamedTuple):
     """A table of the engine or of an extension (`Way`).
 
-    `namespace` says what happens when a namespace is deleted. If "restrict", the namespace cannot be deleted while it
-    has rows in this table. If "cascade", its rows in this table are deleted, too. If None, the table does not change.
-    `words` is the name of the rows in errors.
+    - `namespace="restrict"`: a namespace with rows in this table cannot be deleted.
+    - `namespace="cascade"`: when a namespace is deleted, its rows in this table are deleted, too.
+    - `namespace=None`: deleting a namespace does not change this table.
+    - `words`: what error messages call the rows, such as "runs".
     """
 
     name: str

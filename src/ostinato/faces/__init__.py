@@ -1,1 +1,1 @@
-"""The interfaces of Ostinato: HTTP, the command line, MCP, and Temporal's gRPC protocol."""
+"""Offer Ostinato through four interfaces: HTTP, the command line, MCP, and Temporal's gRPC protocol."""

@@ -1,4 +1,4 @@
-"""Authentication and authorization for HTTP and Temporal's protocol.
+"""Authenticate and authorize the callers of HTTP, MCP and Temporal's protocol.
 
 The identity of a caller comes only from the token, never from an argument. On loopback, a caller without a token is an
 admin, unless the server requires tokens. On other addresses every caller needs a token.

@@ -1,6 +1,7 @@
-"""The options of a run and of a schedule: one table for the bodies of the HTTP API and the flags of the command line.
+"""List the options of runs and schedules in one table.
 
-`http.shapes.common.RequestBody` builds fields from the rows of the table, and `cli.options` builds flags from them.
+`http.shapes.common.RequestBody` builds fields of HTTP request bodies from the table. `cli.options` builds flags of the
+command line from it.
 """
 
 from __future__ import annotations

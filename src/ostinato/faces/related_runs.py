@@ -21,10 +21,11 @@ def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str,
 
 
 def journeys_of_run(id: str, kind: str, name: str, input: Any) -> dict[str, str]:
-    """Return a dict from run id to name: runs whose read guards may hide this run.
+    """Return the runs whose read guards may hide this run. The result is a dict from run id to run name.
 
-    If this run is not a job, the dict has this run. If this run is a webhook delivery, the dict has the run that the
-    delivered event is about. Otherwise the dict is empty.
+    - If this run is not a job, the result has only this run.
+    - If this run is a job that delivers an event to a webhook, the result has the run that the event is about, if any.
+    - If this run is any other job, the result is empty.
     """
     if kind != "job":
         return {id: name}

@@ -1,4 +1,4 @@
-"""Session tokens. With such a token, an agent's tools act for the user of one session, and for no other user."""
+"""Create, list and revoke session tokens. With such a token, an agent's tools act only for the user of one session."""
 
 from __future__ import annotations
 

@@ -1,10 +1,12 @@
-"""Agents that talk with people: sessions, turns, flows, people in the loop. `app.agents`, `app.agent(…)`.
+"""Run agents that talk with people.
+
+`app.agent(…)` declares an agent, and `app.agents` has all other calls.
 
 An agent has users. A user has at most one open session. A session is one run of a durable function (`session.py`). The
-run receives turns from its mailbox and handles them one after the other. Every input, whatever its source, enters
-through `Agents.run_turn` (`api.py`); `accept_turn` (`turns.py`) stores it in one transaction. The session's function
-calls the flows. In a flow, `ctx.ask` waits for a message in the mailbox, and `ctx.say` runs recorded steps.
-`docs/discussions/flows.md` gives the reasons.
+run receives turns from its mailbox and handles them one after the other. `accept_turn` (`turns.py`) stores one input as
+a turn. A campaign begins many turns at once (`campaigns/sends.py`). The session's function calls the flows. In a flow,
+`ctx.ask` waits for a message in the mailbox, and `ctx.say` runs recorded steps. `docs/discussions/flows.md` gives the
+reasons.
 
 The modules are imported when they are first used, so that the command line starts fast.
 """

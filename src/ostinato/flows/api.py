@@ -1,4 +1,8 @@
-"""`app.agents`: declare agents, accept messages, run turns, read conversations, and act on behalf of people."""
+"""Implement `app.agents`, the API of agents.
+
+Its calls declare agents, accept messages, run turns and read conversations. With it, people also decide escalations and
+take over conversations.
+"""
 
 from __future__ import annotations
 
@@ -555,13 +559,16 @@ class Agents:
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
         """Send a person's text: to the user during a takeover, to the flow during a proxy.
 
-        A proxy puts one person between the user and a flow. Only the first person who speaks to the flow may do so
-        until the proxy ends. A repeated call with the same `id` and `text` sends nothing. Then `new` of the returned
-        handle is false.
+        During a proxy, only one person may speak to the flow: the first who does. If the call is repeated with the same
+        `id` and `text`, nothing is sent, and `new` of the returned handle is false.
 
-        Raises `Denied` if the actor may not do this, or if another person has the proxy. Raises `NotFound` if the user
-        has no open session. Raises `Conflict` if another text was sent with this `id`. Raises `Conflict` if there is
-        neither a takeover nor a proxy, or if another person has taken over.
+        Raises:
+
+        - `Denied` if the actor may not do this, or if another person already speaks to the flow.
+        - `NotFound` if the user has no open session.
+        - `Conflict` if another text was sent with this `id`.
+        - `Conflict` if there is neither a takeover nor a proxy.
+        - `Conflict` if another person has taken over.
         """
         check_text(text, "the text", MOST_TEXT)
         check_text(id, "the message's id", MOST_NAME)

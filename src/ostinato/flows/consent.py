@@ -1,4 +1,7 @@
-"""STOP and START: messages with which users opt out of campaigns, and in again."""
+"""Change a user's consent when a message such as STOP or START arrives.
+
+A user who has opted out gets no turns of campaigns or schedules.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""Check the content and the audience of a schedule or campaign when it is created: flows, inputs, prompts,
-resolvers."""
+"""When a schedule or campaign is created, check what it will send, and to whom.
+
+The checks are about flows, their inputs, prompts and resolvers.
+"""
 
 from __future__ import annotations
 
@@ -73,9 +75,10 @@ def _check_turn(
 
 
 def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    """Raise DefinitionError if the agent could not write a message without a flow. Without a flow, the agent needs a
-    model and a prompt. An agent with the hook `before_llm` needs neither, because the hook may decide without the
-    model."""
+    """Check that the agent can write a message by itself, with no flow. Otherwise raise `DefinitionError`.
+
+    The agent needs a model and a prompt, or the hook `before_llm`. The prompt must be a text.
+    """
     prompt = metadata.get("prompt")
     if prompt is not None and not is_text(prompt):
         raise _wrong(("metadata", "prompt"), f"metadata['prompt'] {short_repr(prompt)} is not a text for the model")

@@ -1,4 +1,7 @@
-"""`FlowContext`, the `ctx` of a flow: say, ask, confirm, escalate, and the operations of a durable function."""
+"""Define `FlowContext`, the `ctx` with which a flow talks with its user.
+
+A flow can say, ask, confirm and escalate. It also has the operations of a durable function.
+"""
 
 from __future__ import annotations
 
@@ -305,9 +308,12 @@ class FlowContext:
         return self._session.ctx.uuid()
 
     def version(self, name: str, version: int) -> int:
-        """Return which version of the code change `name` this session uses. The result is `version` if the session
-        reaches this place for the first time. The result is 1 if the session passed this place before the change was
-        made."""
+        """Return which branch of a code change this session must take, as a number. `name` identifies the change.
+
+        - If the session has called this method with `name` before, return the same number again.
+        - If the session passed this place before the change was made, return 1.
+        - Otherwise return `version`.
+        """
         return self._session.ctx.version(name, version)
 
     def log(self, message: str, level: str = "info") -> None:

@@ -1,5 +1,7 @@
-"""Declarations of agents: flows, tools, commands, hooks, the model, the transport, and the people who may act for the
-agent."""
+"""Declare agents with their flows, tools, commands and hooks.
+
+An agent also has a model, a transport, and people who may act for it.
+"""
 
 from __future__ import annotations
 

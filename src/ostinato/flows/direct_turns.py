@@ -122,17 +122,22 @@ class DirectTurns:
             claimer.give_back(claim, [turn.run for turn in begun], self._handle)
 
     async def _wait_for_slots(self) -> None:
-        """Wait until a slot for direct turns is free, but at most a second. Return at once if direct turns are in
-        progress."""
+        """Wait until the first slot for direct turns is free, for at most `_LONG` seconds.
+
+        Only the first direct turn waits. If a direct turn is already in progress, return at once.
+        """
         for _ in range(_LOOKS):
             if self._begun or self.host.engine().claimer.share_is_free:
                 return
             await asyncio.sleep(_LONG / _LOOKS)
 
     def _are_slow(self) -> bool:
-        """Return whether the slots for direct turns have been occupied for more than `_LONG` seconds. The runs of
-        sessions then handle further turns. Return False if most turns wait for the store; more turns in progress would
-        not help then."""
+        """Return whether further turns must be left to the runs of their sessions. Call this if no slot is free.
+
+        - If most direct turns wait for the store, return False.
+        - If there are no direct turns, return True.
+        - Otherwise return whether the oldest direct turn began more than `_LONG` seconds ago.
+        """
         if 2 * self.calling < len(self._begun):
             return False
         now = asyncio.get_running_loop().time()
@@ -226,8 +231,10 @@ class DirectContext:
         raise NotDirect
 
     async def sleep(self, _: Any) -> NoReturn:
-        """Raise `NotDirect`, so that the session's run sends the message later. A turn sleeps only if the transport has
-        sent nothing. The note `unsent` tells this to the run."""
+        """Raise `NotDirect`, so that the session's run sends the message later.
+
+        `unsent=True` tells the run that the message has not been sent.
+        """
         raise NotDirect(unsent=True)
 
     def continue_as(self, _: Any) -> NoReturn:

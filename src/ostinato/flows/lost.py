@@ -1,8 +1,7 @@
-"""Find sessions and campaigns that are open although their run is over, and end them. Otherwise their turns would never
-get an outcome.
+"""Find sessions and campaigns that are open although their run is over, and end them.
 
-The run of a session or campaign fails if its code fails, if it is stopped from outside, or if several nodes in a row
-have crashed while running it.
+Otherwise their turns would never get an outcome. A run is over early if its code fails or if it is stopped from
+outside. It also fails if several nodes in a row have crashed while running it.
 """
 
 from __future__ import annotations

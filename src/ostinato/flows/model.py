@@ -1,4 +1,7 @@
-"""Values of agents: users, sessions, turns, messages, outgoing messages, and escalations."""
+"""Define the records of an agent's users, sessions, turns, messages and escalations.
+
+The inputs and outcomes of turns are defined here, too.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,8 @@
-"""Language models: the protocol, an adapter for OpenAI-compatible services, and a scripted model for tests and
-demos."""
+"""Connect agents to language models.
+
+`Model` is the protocol. `OpenAIModel` calls OpenAI-compatible services. `ScriptedModel` answers from a script, for
+tests and demos.
+"""
 
 from __future__ import annotations
 

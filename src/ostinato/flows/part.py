@@ -1,4 +1,8 @@
-"""What agents add to one app: the API `app.agents`, and the durable functions that handle sessions and turns."""
+"""Connect agents to one app.
+
+The app gets the API `app.agents`, and the durable functions for sessions, turns, campaigns and occurrences. Loops end
+lost sessions and campaigns, and delete old conversations.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""People in the loop: escalations, their resolution, and conversations that people take over. Each function is one
-transaction, or a part of one."""
+"""Ask people to decide for an agent, and let them take over its conversations.
+
+Each function is one transaction, or a part of one.
+"""
 
 from __future__ import annotations
 
@@ -258,8 +260,10 @@ def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operati
 
 
 def _become_proxy(place: Place, session: SessionRecord, external_id: str) -> Operation[None]:
-    """Store `place.actor` as the person of the session's proxy, if no person is stored yet. Raises `Denied` if a
-    different person is stored. So only the first person who speaks can speak to the flow until the proxy ends."""
+    """Make `place.actor` the only person who may speak to the flow during this proxy.
+
+    Raise `Denied` if another person has spoken to the flow first.
+    """
     escalation = read_escalation((yield statement("escalation_by_id", id=session.escalation_id))[0])
     data = orjson.loads(escalation.data or "{}")
     person = data.setdefault("person", place.actor)

@@ -1,5 +1,7 @@
-"""Store an agent's messages before they are sent (the intent), and the results of sending them. Each function is one
-transaction or a part of one."""
+"""Store an agent's messages before they are sent, and later the results of sending them.
+
+A message that is about to be sent is an intent. Each function is one transaction, or a part of one.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Routers that ask the model: a detector classifies a message, and `schema_flow` reads a field of the model's answer.
+"""Let the model choose the flow for a message.
 
-A router only chooses a flow. The choice `classic` means that no flow begins and the model answers. A router that is not
-sure returns its fallback, which is a flow or `classic`.
+`Detector` asks the model to classify the message, and `SchemaFlow` reads a field of its answer. The choice `classic`
+means that no flow begins and the model answers. A router that is not sure returns its fallback, which is a flow or
+`classic`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""The durable function `agent-turn`: it gives an input to an agent and returns the outcome. A caller who starts this
-function gets the outcome as the result of the run."""
+"""Define the durable function `agent-turn`, which gives an input to an agent.
+
+The outcome of the turn is the result of the function's run.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Segments: which users a campaign is for. A caller describes a segment by a selector, a JSON object. The selector is
-checked at once, and evaluated when the campaign begins.
+"""Select the users whom a campaign is for.
 
-A selector may contain a query in a small language over the fields of users. The query is parsed here and evaluated in
-Python on pages of users, so no text of a caller becomes part of an SQL statement.
+These users are a segment, which a caller describes by a selector, a JSON object. The selector is checked at once, and
+evaluated when the campaign begins.
+
+A selector may contain a query in a small language over the fields of users. The query is evaluated in Python. So no
+text of a caller becomes part of an SQL statement.
 """
 
 from __future__ import annotations

@@ -185,9 +185,10 @@ class SessionActor:
         return await self.ctx.step(_step(run, name))
 
     def bounded(self, policy: StepFunction[..., Any]) -> StepFunction[..., Any]:
-        """Return `policy` as a step that fails after `CRASHES` crashed nodes in a row. The step then fails without
-        calling the function again. So a function that crashes its node makes only one turn fail, and the session
-        continues."""
+        """Return a copy of the step `policy` that gives up after `CRASHES` crashed nodes in a row.
+
+        To give up, the step raises `Fatal` instead of calling its function.
+        """
 
         def check() -> None:
             if self.ctx.crashes >= CRASHES:
@@ -539,8 +540,15 @@ class SessionActor:
         return None
 
     async def _choose_by_schema(self, text: str) -> str | None:
-        """Return the flow that the model's answer chooses, or None. After None, the caller sends the answer to the
-        user. A flow can be chosen once in a turn, for a user's message, while no flow is active."""
+        """Return the flow that the model's answer `text` chooses, or None if it chooses none.
+
+        The result is also None in these cases:
+
+        - The agent's `route` is not a `SchemaFlow`.
+        - The turn does not come from a user's message.
+        - A choice was already made in this turn.
+        - A flow is active.
+        """
         turn, route = self._current(), self.agent.route
         if not isinstance(route, SchemaFlow) or turn.source != "inbound" or turn.routed or self.flow is not None:
             return None

@@ -1,4 +1,7 @@
-"""The tables of agents, the functions that read and write their rows, their SQL statements and their migrations."""
+"""Define the tables of agents, their SQL statements and their migrations.
+
+The functions that convert rows into records and back are here, too.
+"""
 
 from __future__ import annotations
 

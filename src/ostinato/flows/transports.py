@@ -1,4 +1,8 @@
-"""Transports, which send and receive messages: the protocol, a signed webhook, and a console."""
+"""Send messages of agents to users, and read messages from users.
+
+`Transport` is the protocol. `WebhookTransport` posts signed messages to a URL. `ConsoleTransport` writes messages to
+the terminal.
+"""
 
 from __future__ import annotations
 

@@ -460,9 +460,15 @@ def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operatio
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a turn has used and produced. `producer` is the producer of its response. `policy` has the decisions of
-    hooks and router. `delivered` is the number of delivered messages. `tokens_in`, `tokens_out` and `cost` are sums
-    over all calls of the model."""
+    """What a turn has used and produced.
+
+    - `producer`: what wrote the response, such as "flow" or "command".
+    - `policy`: the decisions of hooks and router.
+    - `delivered`: the number of delivered messages.
+    - `model_calls`: the number of calls of the model.
+    - `tokens_in`, `tokens_out`, `cost`: sums over these calls. `cost` is in millionths of the currency.
+    - `flow`: the name of the flow, if any.
+    """
 
     producer: str | None = None
     policy: Mapping[str, Any] | None = None

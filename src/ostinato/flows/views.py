@@ -1,4 +1,4 @@
-"""Users, sessions, turns, messages and escalations as callers see them."""
+"""Convert the records of users, sessions, turns, messages and escalations into objects for callers."""
 
 from __future__ import annotations
 

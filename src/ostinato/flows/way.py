@@ -1,4 +1,5 @@
-"""The extension (`Way`) for agents: `app.agents`."""
+"""Define the extension (`Way`) for agents. It lists their tables, events, routers and commands. Apps offer agents as
+`app.agents`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Execute transactions of agents. While the store is unavailable, a transaction is tried again.
 
-On SQLite there is one writer, and each commit flushes the disk. So transactions that wait for the writer are committed
-together. On PostgreSQL each transaction is committed alone: concurrent commits share flushes anyway, and a common
-transaction would hold the locks of several users longer.
+On SQLite each commit flushes the disk, so transactions that wait for the writer are committed together. On PostgreSQL
+each transaction is committed alone, because a common one would hold locks longer.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Durable functions: ordinary async functions whose finished steps are never executed again. Names are imported when
-they are first used, so that the command line starts quickly."""
+"""Write durable functions with this package. They are async functions whose finished steps are never executed again.
+Names are imported when they are first used, so that the command line starts quickly."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Functions as actions of schedules: `{"function": "onboard", "input": {…}}`."""
+"""Let schedules start durable functions. Such an action is written as `{"function": "onboard", "input": {…}}`."""
 
 from __future__ import annotations
 

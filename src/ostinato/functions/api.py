@@ -1,4 +1,5 @@
-"""`app.functions`: declare durable functions, start them, send them messages, watch and stop them."""
+"""Provide `app.functions`, the API of durable functions. It declares, starts, watches and stops them, and sends them
+messages."""
 
 from __future__ import annotations
 

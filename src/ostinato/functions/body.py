@@ -1,9 +1,7 @@
-"""Execute claimed runs of functions: run their code, execute their steps, and write outcomes.
+"""Execute the claimed runs of durable functions.
 
-A write has an effect only while this node holds the claim. The writes of many runs are committed together.
-
-The code of a function gets a step's outcome at once, and continues until it needs another step. Code between steps has
-no effects, so the outcome need not be written first. It is written before the next step begins.
+A write has an effect only while this node holds the claim. The code gets a step's outcome at once, and continues until
+it needs another step. The outcome is written before that next step begins.
 """
 
 from __future__ import annotations
@@ -227,8 +225,10 @@ class FunctionBody:
         self._executing.set()
 
     async def look_for_news(self) -> None:
-        """Look for new messages, ended children and cancellations of runs that are executing steps. So a run learns of
-        them while its step is still in progress. A run that this node no longer holds is stopped."""
+        """Look for news for runs that are executing steps, and notify these runs.
+
+        News is a new message, an ended child, or a cancellation. A run that this node no longer holds is stopped.
+        """
         await self._executing.wait()
         while self._live:
             await asyncio.sleep(_LOOK)
@@ -248,8 +248,11 @@ class FunctionBody:
 
 
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
-    """Return a run's record, its steps, and the depth for a new record. If the run has a record, the depth is unused
-    and 0. If the run has no record, return None, no steps, and the number of functions above the run."""
+    """Return a run's stored record, its steps, and a depth.
+
+    - If the run has a record, the depth is 0 and is not used.
+    - If the run has no record, return None, no steps, and the number of functions above the run.
+    """
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
         steps = yield statement("steps_of", run=run.id)
@@ -440,8 +443,12 @@ class LiveRun:
         self.driver.deliver(operation, record)
 
     def _outcome(self, operation: Asked, now: Micros) -> StepRecord | None:
-        """Return the outcome of an operation if it is known now, else None. The outcome of a step comes from
-        `_execute`. Only an interrupted step that may be tried only once fails here."""
+        """Return the outcome of `operation` if it is known now, else None.
+
+        - For an interrupted step with `at_most_once`, the outcome is a failure.
+        - For any other step, return None: `_execute` reports its outcome.
+        - For a started child, a sleep, a `receive` or a child's end, return the outcome as soon as there is one.
+        """
         if operation.position not in self.driver.pending or operation.position in self.tasks:
             return None
         record = operation.record
@@ -475,8 +482,12 @@ class LiveRun:
         return record
 
     def _received(self, record: StepRecord, now: Micros) -> StepRecord | None:
-        """Return the outcome of a `receive`, or None if the `receive` still waits. If a message was sent or is read
-        before the timeout, the outcome is that message. Otherwise, after the timeout, the `receive` has timed out."""
+        """Return the outcome of a `receive`.
+
+        - If a message has come in time, the outcome is the message.
+        - If the timeout is over, the outcome is `TIMED_OUT`.
+        - Otherwise return None.
+        """
         mail = self._mail.get(record.name)
         if mail and (record.due is None or mail[0].sent <= record.due or now < record.due):
             message = mail.popleft()

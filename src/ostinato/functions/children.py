@@ -1,4 +1,4 @@
-"""Start children of a function: functions, jobs, and the actions of other extensions (`Way`)."""
+"""Build the runs of a function's children. A child is a function, a job, or a run of another extension (`Way`)."""
 
 from __future__ import annotations
 

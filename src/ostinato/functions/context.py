@@ -1,5 +1,5 @@
-"""The `ctx` argument of a durable function, with the operations that the function's code may use. Each operation
-returns the same value in every replay."""
+"""Define `ctx`, the first argument of a durable function. Its operations, such as `ctx.step`, return the same value in
+every replay."""
 
 from __future__ import annotations
 
@@ -237,9 +237,12 @@ class FunctionContext:
         return Random(hashlib.sha256(seed).digest())
 
     def version(self, name: str, version: int) -> int:
-        """Return which version of the code change `name` this run must use. If the run has called this with `name`
-        before, return the same version as then. If the run passed this line before the change was made, return 1.
-        Otherwise return `version`."""
+        """Return which branch of a code change this run must take, as a number. `name` identifies the change.
+
+        - If the run has called this method with `name` before, return the same number again.
+        - If the run passed this place before the change was made, return 1.
+        - Otherwise return `version`.
+        """
         check_text(name, "the change's name")
         if not isinstance(version, int) or isinstance(version, bool) or not 1 <= version <= MOST:
             raise OstinatoError(

@@ -1,4 +1,4 @@
-"""The declarations of functions and steps, and the code that an app has for them."""
+"""Declare durable functions and their steps. `Codes` holds the functions that an app has, by name and version."""
 
 from __future__ import annotations
 

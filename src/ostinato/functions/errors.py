@@ -1,4 +1,5 @@
-"""The errors of durable functions, as their code sees them."""
+"""Define the errors of durable functions. The function's own code gets most of them. Senders of messages get
+`FunctionOver` and `MailboxFull`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The record of a durable function: its steps in order, its messages, and what is visible from outside."""
+"""Define the record of a durable function. It consists of a `FunctionRecord`, the recorded operations (`StepRecord`)
+and the messages (`Message`)."""
 
 from __future__ import annotations
 

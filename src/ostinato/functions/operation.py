@@ -1,5 +1,5 @@
-"""An operation that a function asks for: a step, a sleep, a receive, the start of a child, the wait for its end, or a
-gather."""
+"""Define `Operation`, which the code of a function awaits. Examples are a step, a sleep, a receive and the start of a
+child."""
 
 from __future__ import annotations
 

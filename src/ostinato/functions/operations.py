@@ -1,7 +1,7 @@
-"""The transactions of durable functions: write steps, waits, ends and messages for many runs together.
+"""Write the steps, waits, ends and messages of durable functions to the store.
 
-`write` changes only runs that its node holds. Like all transactions, these lock schedules and parent runs first, and
-then the runs.
+One transaction writes for many runs. `write` changes only runs that its node holds. Like all transactions, these lock
+schedules and parent runs first, and then the runs.
 """
 
 from __future__ import annotations
@@ -59,10 +59,15 @@ class Child:
 class Write:
     """The changes to write for one claimed run.
 
-    `steps` are the rows of new and changed steps. `function` is the record of the run, if it has changed. `taken` lists
-    the received messages, as (message id, position of the `receive`). With `parks`, the run leaves its node and waits
-    for these things. With `end`, the run ends, or its node hands it back. With `continues`, the run begins again with
-    new arguments, and its old steps are deleted. `grace` is when the clean-up of a cancelled run must be finished.
+    - `steps`: the rows of new and changed steps.
+    - `function`: the run's record, if it has changed.
+    - `taken`: the received messages, as (message id, position of the `receive`).
+    - `children`: the child runs to start.
+    - `lines`: the new log lines.
+    - `parks`: what the run will wait for. If set, the run leaves its node.
+    - `end`: the outcome, if the run ends or its node hands it back.
+    - `continues`: the run begins again with new arguments, and its old steps are deleted.
+    - `grace`: when the clean-up of a cancelled run must be finished.
     """
 
     run: Run
@@ -295,8 +300,10 @@ def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
 
 
 def _without_repeated(sendings: Sequence[Sending], answers: Sequence[str]) -> Operation[list[str]]:
-    """Return `answers`, but with '' for each refused message that its run already has. An earlier attempt has stored
-    that message, so the repetition counts as accepted. The answer `not_found` is kept."""
+    """Return `answers`, but accept each refused message that is already stored.
+
+    An answer is '' for an accepted message, and a reason for a refused one. The reason `not_found` is never replaced.
+    """
     refused = [(s.message.run_id, s.message.id) for s, answer in zip(sendings, answers, strict=True) if answer]
     existing = {tuple(row) for row in (yield statement("existing_messages", refused))}
     return [

@@ -1,4 +1,4 @@
-"""The parts that the extension (`Way`) `functions` adds to one app: `app.functions`, and the body that executes claimed
+"""Add durable functions to one app. `FunctionsPart` provides `app.functions`, and the body that executes claimed
 runs."""
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Check whether the present code still fits the record of a run: replay the record without any effect."""
+"""Check whether the present code still fits the record of a run. For this, the record is replayed without any
+effect."""
 
 from __future__ import annotations
 

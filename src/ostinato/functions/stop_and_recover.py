@@ -1,4 +1,4 @@
-"""The engine's callbacks for runs of durable functions: stop, recover, wake, delete and scan them."""
+"""Stop, recover, wake, delete and scan runs of durable functions. The engine calls these operations."""
 
 from __future__ import annotations
 

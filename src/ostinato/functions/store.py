@@ -1,4 +1,4 @@
-"""The tables of functions, and their statements."""
+"""Define the tables of durable functions, and their SQL statements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Views of runs of functions for users: what they wait for, their steps, and the code that they run on."""
+"""Convert the records of durable functions into objects for users. These show what a run waits for, its steps, and the
+code that it began with."""
 
 from __future__ import annotations
 

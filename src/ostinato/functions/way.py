@@ -1,4 +1,5 @@
-"""The extension (`Way`) `functions`: the kind of run, tables, routers and commands that it registers."""
+"""Define the extension (`Way`) `functions`. It lists the tables, settings, events, routers and commands of durable
+functions."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Journeys: state machines written in YAML."""
+"""Run journeys, which are state machines written in YAML."""

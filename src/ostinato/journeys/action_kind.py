@@ -1,4 +1,4 @@
-"""Let schedules start journeys: read the action, check that the journey can start, and build the run."""
+"""Let schedules start journeys. This module checks that the journey can start, and builds its run."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Bindings: the schedules that journeys create with `schedule:v1`.
+"""Create, renew, list and cancel bindings, the schedules that journeys make with `schedule:v1`.
 
-A binding is a schedule that starts the journey at a given state. It runs one instance at a time, and at most `max_runs`
-in total. Each run begins with the final context of the previous run. The context may contain secrets, so it is stored
-only in the binding's row. It is not stored in the schedule, in the input of a run, or in an event.
+A binding starts its journey at a given state. Each run begins with the final context of the previous run. The context
+may contain secrets, so it is stored only in the binding's row.
 """
 
 from __future__ import annotations
@@ -263,10 +262,14 @@ class BindingReplaced(Conflict):
 def begin_run(
     run: Run, id: str, now: Micros, fired_for: int | None = None
 ) -> Operation[tuple[Definition, Decision, int]]:
-    """Begin the instance of a run that the binding `id` fired. Return the definition, the decision that begins the
-    instance, and the binding's generation. Each renewal of the binding increases its generation by 1. Raise `NotFound`
-    if there is no such binding. Raise `BindingReplaced` if its generation is not `fired_for`, the generation that fired
-    the run."""
+    """Begin the instance of a run that the binding `id` fired.
+
+    Return the definition, the decision that begins the instance, and the binding's generation. Each renewal of the
+    binding increases its generation. `fired_for` is the generation at the time when the binding fired the run.
+
+    - Raise `NotFound` if there is no such binding.
+    - Raise `BindingReplaced` if the binding has been renewed since it fired the run.
+    """
     rows = yield sql("bindings_by_ids", [(id,)])
     if not rows:
         raise NotFound(f"there is no binding {id!r}")

@@ -1,5 +1,5 @@
-"""The journeys part of an app. It holds the API (`Journeys`), deploys the definitions that come with the code, and runs
-the node's `JourneyRunner`."""
+"""Add journeys to one app. `JourneysPart` provides `app.journeys`, and runs the node's `JourneyRunner`. It deploys the
+definitions that the setting `journeys` names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The settings of journeys, which an operator configures: outbound calls, trusted callers, platform values.
+"""Read the settings that an operator configures for journeys. They concern, for example, outbound calls, trusted
+callers and platform values.
 
 Secrets are configured as references (`secret://name`). For an API key, only its hash is configured.
 """

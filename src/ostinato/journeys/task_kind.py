@@ -1,8 +1,7 @@
-"""The interface of a task kind, and the registry of task kinds and expression languages.
+"""Define `TaskKind`, the interface of a task kind. `Plugins` registers task kinds and expression languages.
 
-`check` is called when a definition is loaded, and returns faults in a state's settings. `run` is called when an
-instance reaches the state, once per attempt. `run` may call other systems, but must not wait for people or for long
-times. It affects the instance only by its result.
+When a definition is loaded, `check` finds faults in a state's settings. `run` is called once per attempt, must not wait
+long, and affects the instance only by its result.
 """
 
 from __future__ import annotations

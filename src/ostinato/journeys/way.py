@@ -1,5 +1,4 @@
-"""The `Way` of journeys. It registers the runtime, tables, settings, events, routers and commands of journeys with the
-engine."""
+"""Define the extension (`Way`) `journeys`. It lists the tables, settings, events, routers and commands of journeys."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Schedules: a spec that says when, an action that says what, and policies."""
+"""Start actions at scheduled times. A schedule has a spec that says when, an action that says what, and policies."""

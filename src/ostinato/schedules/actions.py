@@ -1,8 +1,7 @@
-"""Actions, which schedules start: read and write them, check whether they can start, and build their runs.
+"""Read, write and check the actions of schedules, and build their runs.
 
 Most actions start a job. An extension (`Way`, see `engine.ways`) may add kinds of actions that start something else
-(`ActionKind`). All of them are written in the same form, in Python, in files, over HTTP and on the command line:
-`{kind: name, …its fields, "input": {…}, …options}`.
+(`ActionKind`). Everywhere, an action is written as `{kind: name, …its fields, "input": {…}, …options}`.
 """
 
 from __future__ import annotations

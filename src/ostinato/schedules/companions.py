@@ -1,4 +1,4 @@
-"""Companions: hooks by which another part of Ostinato stores additional rows for some schedules and their runs.
+"""Define companions, by which another part of Ostinato stores additional rows for schedules and their runs.
 
 `Schedule.companion` names the companion of a schedule. Most schedules have no companion, and cause no extra work. Every
 node knows all companions, because any node may fire any schedule.

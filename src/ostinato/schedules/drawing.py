@@ -1,4 +1,5 @@
-"""Draw a simulation as an SVG timeline: which occurrences ran and how long, which did not and why."""
+"""Draw a simulation of a schedule as an SVG timeline. It shows which occurrences ran and how long they took. It also
+shows why the others did not run."""
 
 from __future__ import annotations
 

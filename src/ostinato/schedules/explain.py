@@ -1,4 +1,5 @@
-"""Explain a time of a schedule, in sentences and as data: why it ran, why it did not, or whether it will. Pure."""
+"""Explain one time of a schedule, in sentences and as data. The explanation says why the time ran or did not run, or
+whether it will run. This module is pure."""
 
 from __future__ import annotations
 

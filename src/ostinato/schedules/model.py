@@ -1,4 +1,5 @@
-"""A schedule and its parts, and the reasons why an occurrence does not run. Values only."""
+"""Define a schedule, its policies, its action and its occurrences as data classes. `Reason` lists why an occurrence
+does not run. Nothing here uses the store."""
 
 from __future__ import annotations
 
@@ -64,9 +65,12 @@ PACE = 100
 class CatchUp:
     """The policy for late times, mainly after an outage.
 
-    With the mode `skip`, no late time runs. With `latest`, the newest late time runs if no due time is on time.
-    Otherwise no late time runs. With `all`, late times run within two limits. `window` is how late a time may be. If
-    more than `most` times are late, only the newest run. `pace` is how many late times run per second.
+    - Mode `skip`: no late time runs.
+    - Mode `latest`: the newest late time runs, unless a due time is on time.
+    - Mode `all`: late times run, within the limits `window` and `most`.
+    - `window`: how late a time may be, or None for no limit
+    - `most`: how many late times may run, or None for no limit; the newest are chosen
+    - `pace`: how many late times run per second
     """
 
     mode: Literal["skip", "latest", "all"] = "latest"
@@ -165,8 +169,8 @@ class Action:
 
 
 def note_declared(origin: str, back: str) -> str:
-    """Return a note for a user who changes a declared schedule. The note says where the schedule is declared, and what
-    undoes the change: the next start or `apply`. `back` is the end of the note, such as "creates it again"."""
+    """Return a note that a user's change to a declared schedule will be undone. `origin` is where the schedule is
+    declared. `back` completes "the next `apply` of that file …", for example with "creates it again"."""
     in_code = origin.partition(":")[0] == "code"  # with the app's name, if it has one
     cause = "the next start of a node with that code" if in_code else "the next `apply` of that file"
     return f"it is declared in {origin}; {cause} {back}"

@@ -1,5 +1,5 @@
-"""Read and write the rows of schedules and their occurrences. Specs, policies and actions that many schedules share are
-parsed once."""
+"""Convert schedules and their occurrences to rows of the store, and back. Specs, policies and actions that many
+schedules share are parsed once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Simulate a schedule over a period, with the engine's own `generate` and `decide`. Pure.
+"""Simulate a schedule over a period, with the same decisions as on a node. This module is pure.
 
 The caller says how long runs take, when no node is up, and when the schedule is paused. A run that an outage interrupts
-starts again after the outage. A cancelled run ends at once.
+starts again after it; a cancelled run ends at once.
 """
 
 from __future__ import annotations

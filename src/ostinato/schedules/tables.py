@@ -1,4 +1,4 @@
-"""The tables of schedules."""
+"""List the tables that store schedules."""
 
 from __future__ import annotations
 

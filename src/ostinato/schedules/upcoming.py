@@ -1,4 +1,5 @@
-"""The next times of all schedules, soonest first. Pure."""
+"""List the coming times of all schedules, soonest first. All late times of a schedule are one entry. This module is
+pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Schedules, occurrences and backfills as users see them: with datetimes and descriptions."""
+"""Convert schedules, occurrences and backfills to the objects that users see. These objects have datetimes, and
+describe specs in words."""
 
 from __future__ import annotations
 
@@ -24,11 +25,13 @@ from ostinato.schedules.lateness import Lateness, lateness
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceInfo:
-    """One due time and its outcome.
+    """One due time and its outcome, or several due times that did not run.
 
-    If `count` is above 1, the record represents `count` due times, from `nominal` to `last`. If a policy prevented the
-    run, `policy` is the value of that policy at the time. If no policy prevented the run, `policy` is the occurrence's
-    own overlap policy, or None.
+    - `count`: the number of due times
+    - `nominal`: the due time, or the first of several
+    - `last`: the due time, or the last of several
+    - `policy`, if a policy prevented the run: the value of that policy
+    - `policy`, otherwise: the occurrence's own overlap policy, or None
     """
 
     nominal: datetime

@@ -1,1 +1,2 @@
-"""The stores: one contract, implemented for SQLite and for PostgreSQL."""
+"""Keep all data in a store, which is SQLite or PostgreSQL. Both stores implement the same contract
+(`contract.Store`)."""

@@ -1,4 +1,5 @@
-"""Back up and restore a SQLite store while it is in use. For PostgreSQL use its own tools."""
+"""Back up and restore SQLite stores. A backup can be made while the store is in use. A restore is refused while a node
+runs on the store. For PostgreSQL, use its own tools."""
 
 from __future__ import annotations
 

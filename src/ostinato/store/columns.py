@@ -1,12 +1,11 @@
-"""The columns of the store's own tables, in the order in which statements list them and rows are read.
+"""List the columns of the store's own tables, in the order that statements and rows use.
 
 In a statement, `{run_columns}` stands for the columns of the table of runs. `{u.run_columns}` stands for the same
-columns of the alias `u`, and `{rows r(run_columns)}` for a batch of whole rows. The columns have the order of the
-fields of the class for the row, so `Run(*row)` reads a row.
+columns of the alias `u`. `{rows r(run_columns)}` stands for a batch of whole rows. The columns have the order of the
+fields of the row's class, so `Run(*row)` reads a row.
 
-A table may have more columns than are listed here. Some are used by single statements only, others were added by a
-newer version of Ostinato. A node reads and writes only the columns that it knows, so nodes of two versions can share
-one store during an upgrade.
+A table may have more columns than are listed here. A node reads and writes only the columns that it knows. So nodes of
+two versions can share one store during an upgrade.
 """
 
 from __future__ import annotations

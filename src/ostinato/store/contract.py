@@ -1,8 +1,7 @@
-"""The contract between the engine and its stores.
+"""Define the contract between the engine and its stores.
 
-An *operation* is a generator that runs as one transaction: it yields named statements and receives their rows. It does
-no I/O itself. So the same operation runs on SQLite in a thread, on PostgreSQL over a socket, and inside a caller's
-transaction; and tests can break the connection between any two statements.
+An *operation* is a generator that runs as one transaction. It yields named statements, receives their rows, and does no
+I/O itself. So the same operation runs on SQLite, on PostgreSQL, and inside a caller's transaction.
 """
 
 from __future__ import annotations

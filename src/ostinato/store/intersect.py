@@ -1,8 +1,8 @@
-"""Read a list with several filters: intersect one index per filter, a page at a time.
+"""Read a page of a list to which several filters apply. Each filter has an index, and the keys of these indexes are
+intersected.
 
-Each source is a statement that returns the keys of one index in order, from a start key. The sources are read in turn.
-Keys that cannot be in all sources are skipped, so a filter with few matches shortens all reads. No combination of
-filters needs a statement of its own.
+A source reads the keys of one index in order, from a start key. Keys that cannot be in all sources are skipped, so a
+filter with few matches shortens all reads.
 """
 
 from __future__ import annotations

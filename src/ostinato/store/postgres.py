@@ -1,8 +1,8 @@
-"""The store for several machines: PostgreSQL, through asyncpg.
+"""Implement the store in PostgreSQL, which several machines can share, through asyncpg.
 
-After a lost connection or a deadlock the operation is tried again; operations are idempotent. An error of the server or
-the connection is always raised as `StoreError`, even if the operation raised another exception because of it. If the
-server does not accept a value, `StoreRefused` is raised: this is the caller's mistake.
+After a lost connection or a deadlock, the operation is tried again; operations are idempotent. An error of the server
+or the connection is always raised as `StoreError`. If the server does not accept a value, which is the caller's
+mistake, `StoreRefused` is raised.
 """
 
 from __future__ import annotations
@@ -203,8 +203,8 @@ class PostgresStore(Store):
                 await asyncio.sleep(backoff(outages, 0.02, 1.0))
 
     async def _transact(self, operation: Operation[T], connection: Any) -> T:
-        """Run an operation, and return its result. Statements marked `alone` at the beginning run without a
-        transaction. The transaction begins with the first other statement."""
+        """Run an operation, and return its result. The transaction begins with the first statement that is not marked
+        `alone`."""
         transaction: Any = None
         trouble: Exception | None = None  # the first error of a statement; later ones follow from it
 
@@ -276,12 +276,8 @@ class PostgresStore(Store):
             await asyncio.sleep(1)
 
     def _heard(self, connection: Any, pid: int, *_: object) -> None:
-        """Handle a notification: call the functions that were passed to `on_change`.
-
-        If only one function was passed, notifications from this store's own connections are ignored. If several
-        functions were passed, no notification is ignored. A change by one node must wake the other nodes of this
-        process.
-        """
+        """Handle a notification: call the functions that were passed to `on_change`. If only one function was passed,
+        notifications from this store's own connections are ignored."""
         if pid not in self._own or len(self._wakes) > 1:
             self._wake()
 

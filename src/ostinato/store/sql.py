@@ -42,8 +42,12 @@ _TYPES = {"text": "text", "int": "bigint", "real": "double precision"}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One statement in one dialect. `columns` are the columns of the batch `{rows …}` in its text. `each` and `counted`
-    say whether the statement is marked `each` or `counted` in its file."""
+    """One SQL statement in one dialect.
+
+    - `columns`: the columns of the statement's batch of rows
+    - `each`: whether the statement runs once for each row of the batch
+    - `counted`: whether the statement returns the number of rows written
+    """
 
     name: str
     text: str
@@ -102,11 +106,13 @@ class Query:
 
 @lru_cache(maxsize=8192)
 def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[str | int, ...]]:
-    """Return (SQL for SQLite, order of its parameters) for a batch of `count` rows.
+    """Return (SQL for SQLite, entries that say what to pass for the placeholders, in order).
 
-    `same` has the indexes of columns with the same value in all rows. Such a column is bound once, to save time. The
-    order has three kinds of entries. An int is the index of a column in `same`. '' means the values of all other
-    columns, row by row. Any other str is the name of a parameter.
+    The SQL has a batch of `count` rows. `same` has the indexes of columns with one value for all rows.
+
+    - An int entry: the one value of the column with this index
+    - An empty str: the values of all columns that are not in `same`, row by row
+    - Any other str: the parameter with this name
     """
     order: list[str | int] = []
 
@@ -132,8 +138,11 @@ def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[
 
 @lru_cache(maxsize=4096)
 def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
-    """Return (SQL with PostgreSQL's placeholders, what to pass for each placeholder). An int is the index of a column
-    in the batch. A str is the name of a parameter."""
+    """Return (SQL for PostgreSQL, entries that say what to pass for the placeholders, in order).
+
+    - An int entry: the values of the batch's column with this index
+    - A str entry: the parameter with this name
+    """
     names: list[str | int] = list(range(len(query.columns))) if _ROWS.search(query.text) else []
 
     def place(name: str | int) -> str:
@@ -229,9 +238,14 @@ def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, Table]) -> 
 
 
 def _batch(column: str, tables: Mapping[str, Table]) -> list[tuple[str, str, bool]]:
-    """Return the columns of one entry in `{rows …}`, each as (name, type, same). The entry `column` is one column, such
-    as `id text` or `status text same`, or a whole table, such as `run_columns`. `same` says whether the column has that
-    mark."""
+    """Return the columns that `column` stands for, each as (name, type, whether marked `same`).
+
+    Examples for `column`:
+
+    - `id text`: one column
+    - `status text same`: one column, marked `same`
+    - `run_columns`: all columns of a table
+    """
     name, *words = column.split()
     if words:
         return [(name, words[0], len(words) > 1)]

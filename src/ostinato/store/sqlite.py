@@ -1,7 +1,7 @@
-"""The embedded store: one SQLite file, one writer thread, full durability.
+"""Implement the store in one SQLite file, with one writer thread and full durability.
 
-Operations that arrive while a transaction is being committed are run together in the next transaction, so many callers
-share one flush to disk. Several processes may use the file. If it is locked, an operation waits for up to a minute.
+Operations that arrive during a commit share the next transaction, and so one flush to disk. Several processes may use
+the file. If it is locked, an operation waits for up to a minute.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Tools to test code that uses Ostinato: virtual time, a world with a real engine, a pytest fixture."""
+"""Provide tools to test code that uses Ostinato. A `World` is a real engine on virtual time. The pytest fixture `world`
+provides one."""
 
 from ostinato.testing.stuck import Stuck
 from ostinato.testing.virtual_time import SkewedClock, VirtualClock, VirtualLoop, run_virtual

@@ -1,4 +1,4 @@
-"""HTTP requests on virtual time: the virtual clock stops while a request is in progress."""
+"""Make real HTTP requests in tests on virtual time. The virtual clock stops while a request is in progress."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The pytest plugin: the fixture `world`.
+"""Provide the fixture `world` for pytest.
 
 An async test that uses the fixture runs on the world's virtual time. So do the async fixtures of the test. This plugin
-runs such a test itself. Other plugins for async tests, such as pytest-asyncio and anyio's, do not run it.
+runs such a test itself, in place of other plugins such as pytest-asyncio and anyio's.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Virtual time: a clock that jumps to the next deadline, and an event loop that uses it.
+"""Provide a clock that jumps to the next deadline, and an event loop that uses it.
 
-When nothing can run, the loop does not wait but moves the clock to the next deadline. So `asyncio.sleep(3600)` takes no
-real time, and neither does a year of schedules. Virtual time stops while a thread or a request to a real service is in
-progress. A coroutine that waits for something that can never happen ends with `Stuck`.
+When nothing can run, the loop moves the clock instead of waiting, so `asyncio.sleep(3600)` takes no real time. Virtual
+time stops while a thread or a request to a real service is in progress. A coroutine that waits for something that can
+never happen ends with `Stuck`.
 """
 
 from __future__ import annotations
@@ -148,9 +148,8 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Ignore the value that asyncio sets, which is the resolution of the machine's clock."""
 
     def catch_up(self, timeout: float) -> bool:
-        """Return whether a timer that is `timeout` seconds away counts as due now. A timer is due if it is less than
-        half a microsecond ahead of the clock. If the timer is due, `time` is never less than the timer's time from now
-        on."""
+        """Return whether a timer that is `timeout` seconds away counts as due now. If so, move `time` forward to the
+        timer's time. A timer is due if it is less than half a microsecond ahead of the clock."""
         when = self.time() + timeout
         if when >= self.clock.elapsed() + _BETWEEN:
             return False

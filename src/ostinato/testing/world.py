@@ -1,4 +1,4 @@
-"""The world for tests: a real engine on a real store, on virtual time."""
+"""Run a real engine on a real store in a test, on virtual time."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ class _FrozenTimeStore(Store):
         return await self._frozen(lambda: self._store.read(make))  # type: ignore[no-any-return]
 
     def on_change(self, wake: Callable[[], None]) -> None:
-        """Do nothing. A store calls `wake` for changes by other processes, and a world has only one process."""
+        """Do nothing, because no other process changes this store."""
 
     async def clock_probe(self) -> Micros | None:
         return None

@@ -1,4 +1,5 @@
-"""`app.webhooks`: the calls that users make about webhooks. They check their arguments before anything is stored."""
+"""Define `app.webhooks`, the calls that users make about webhooks. They check their arguments before anything is
+stored."""
 
 from __future__ import annotations
 

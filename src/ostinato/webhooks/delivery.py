@@ -1,8 +1,8 @@
-"""The built-in job `webhook`: send one event to a webhook's URL, signed, and record the outcome.
+"""Send one event to a webhook's URL, as the built-in job `webhook`.
 
-The URL and the secrets are read for each attempt, so a change also applies to waiting deliveries. A 2xx response is a
-success. 410 disables the webhook. After any other response the delivery is retried for about a day. A webhook is
-disabled if its deliveries fail for `patience` without a success (disable.py).
+The URL and the secrets are read for each attempt, so a change also applies to waiting deliveries. After a 410 response,
+or if the egress policy refuses the URL, the webhook is disabled. After any other response except 2xx, the delivery is
+retried for about a day.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Disable a webhook: after failures for too long, after a refusal, or on request."""
+"""Disable a webhook, and record why. This happens after failures for too long, after a refusal, or on request."""
 
 from __future__ import annotations
 

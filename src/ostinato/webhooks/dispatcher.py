@@ -1,4 +1,4 @@
-"""The dispatcher: reads events in order and creates deliveries for the webhooks that want them.
+"""Read events in order, and create deliveries for the webhooks that want them.
 
 Every node has a dispatcher. A dispatcher locks a webhook's row while it creates deliveries, so no event is dispatched
 twice.
@@ -24,10 +24,13 @@ _POLL = 1.0
 
 
 class _Seen(NamedTuple):
-    """Remembers that a webhook wants none of the events after `seq` and up to `until`.
+    """Remembers, in memory only, that a webhook wants none of the events in a range.
 
-    `seq` and `until` are sequence numbers of events. The entry is valid while the webhook's row has the same `seq` and
-    `replays`. The entry is kept only in memory, so that unwanted events cause no writes.
+    - `seq`: the sequence number of the event before the range
+    - `until`: the sequence number of the last event in the range
+    - `replays`: the webhook's `replays` when the entry was made
+
+    The entry is void as soon as the webhook's own `seq` or `replays` differs.
     """
 
     seq: int

@@ -1,4 +1,5 @@
-"""What webhooks add to one app: the API `app.webhooks`, the job that delivers events, and the node's dispatcher."""
+"""Add webhooks to one app. The app gets the API `app.webhooks`, the job that delivers events, and a dispatcher on its
+node."""
 
 from __future__ import annotations
 

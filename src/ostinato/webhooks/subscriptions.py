@@ -1,8 +1,8 @@
-"""Subscriptions: which events go to which webhook.
+"""Decide which events go to which webhook, and create the runs that deliver them.
 
 A webhook's row stores the sequence number of the last event that was checked. One transaction moves this number and
 creates a run of the job `webhook` for each matching event. So no event is lost, and repeating the operation changes
-nothing. Nothing here uses the network: the run sends the event.
+nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The extension (`Way`) for webhooks: the tables, settings, events, routers and commands that it registers."""
+"""Register webhooks as an extension (`Way`) of the engine. The extension lists its tables, settings, events, routers
+and commands."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Functions that build specs: `cron(…)`, `every(…)`, `calendar(…)`, `once(…)`, `manual()`; `during(…)` for exclusions.
+"""Build specs with functions such as `cron(…)`, `every(…)` and `once(…)`. `during(…)` builds a calendar for an
+exclusion.
 
-Each function checks the spec that it returns.
+Each function checks what it returns.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""`functools.cached_property` without its lock.
+"""Define `cached_property`, which is `functools.cached_property` without its lock.
 
 Up to Python 3.11, `functools.cached_property` has one lock for all instances. So while one thread compiles a long spec,
-every other thread that uses a spec waits, even the event loop's thread. Without the lock, two threads may both compute
-the value. The two values are equal, and the second one written replaces the first.
+every other thread that uses a spec waits. Without the lock, two threads may both compute the value, but the two values
+are equal.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Calendars: seven wall-clock fields. A time matches a calendar if it matches all fields. Cron strings, string
-calendars and structured calendars are all converted to this form."""
+"""Define and read calendars, which have seven wall-clock fields. A time matches a calendar if it matches all fields.
+Cron strings, string calendars and structured calendars are all converted to this form."""
 
 from __future__ import annotations
 
@@ -79,8 +79,8 @@ class Calendar:
     def to_json(self, *, always: bool = False) -> dict[str, str]:
         """Return a dict from field name to text, in the grammar of the cron dialect.
 
-        If `always` is false, fields with their default value are left out. If `always` is true, fields that match every
-        value are left out. Exclusions are written with `always`.
+        - With `always`, a missing field means every value. Use this for exclusions.
+        - Otherwise, a missing field means the field's default value.
         """
         rest = _ALWAYS if always else _DEFAULT
         document = {f.name: ",".join(map(str, self.items(f))) for f in FIELDS if self.items(f) != rest.items(f)}

@@ -1,4 +1,5 @@
-"""Find the times of calendars, and the instant of a single time, across daylight-saving changes.
+"""Find the times of calendars across daylight-saving changes. `instant_of_wall` finds the instant of a single
+wall-clock time.
 
 When the clock is put forward, there is a gap: some wall-clock times do not exist. When the clock is put back, there is
 a fold: some wall-clock times exist twice. Under the wall rule (`wall_source`), a calendar matches whenever the clock

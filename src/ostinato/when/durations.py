@@ -1,4 +1,4 @@
-"""Lengths of time: ISO 8601 (`P1Y2M3DT4H`) and the short form (`1h30m`, `5d`).
+"""Read lengths of time, in ISO 8601 (`P1Y2M3DT4H`) or in the short form (`1h30m`, `5d`).
 
 A length counts months, days and microseconds separately. A month has no fixed length, and a day in a zone may have 23
 or 25 hours. Units shorter than a day are converted to microseconds.

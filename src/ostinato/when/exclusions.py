@@ -1,4 +1,5 @@
-"""Exclusions of a spec: calendars, whole local days, and spans of time."""
+"""Define the exclusions of a spec. Calendars, whole local days and spans of time can be excluded. `stretches` tells a
+search which times it can skip."""
 
 from __future__ import annotations
 
@@ -63,11 +64,13 @@ ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
     """Return functions that tell a search which times it can skip.
 
-    Each function takes an instant. If the instant is excluded, the function returns a stretch around it without any
-    time of the spec. Otherwise the function returns None.
+    Each function takes an instant.
 
-    `readings` says which wall-clock times the spec can have. With `by_day`, a calendar's stretch is at most one day. A
-    search through many excluded days then gives up, as Temporal's search does.
+    - If the instant is excluded, the function returns a stretch around the instant. All times of the spec in the
+      stretch are excluded.
+    - Otherwise the function returns None.
+
+    `readings` are the wall-clock times that the spec can have. With `by_day`, a calendar's stretch is at most one day.
     """
     walls = map(WallClock, _joined(exclusions.calendars))
     stretch_functions = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
@@ -97,13 +100,13 @@ def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
 
 
 def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
-    """Return a function that finds stretches of time that a calendar excludes.
+    """Return a function that maps an instant to a stretch of time to skip, or None.
 
-    The function takes an instant. If the calendar excludes the instant, the function returns a stretch around it. In
-    this stretch, the calendar excludes every time that the spec can have. Otherwise the function returns None.
+    - If the calendar excludes the instant, the result is a stretch around the instant. All times of the spec in the
+      stretch are excluded.
+    - Otherwise the result is None.
 
-    A stretch lies within one minute, hour or day, depending on the calendar. If the calendar excludes all the spec's
-    times, a stretch lasts until the zone's offset changes. `by_day` limits every stretch to one day.
+    With `by_day`, a stretch is at most one day long.
     """
     levels = (
         (readings.seconds & ~wall.seconds, 1, 60),
@@ -119,9 +122,10 @@ def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
     """Return a function that maps an instant to a stretch of time to skip, or None.
 
-    If `matches` rejects the instant's wall-clock time, the result is None. Otherwise the stretch ends at the next
-    change of the zone's offset. The stretch begins one second after the previous change, or at the instant's second if
-    that is earlier. The second right after a change may have times that the change has moved there.
+    - If `matches` rejects the instant's wall-clock time, the result is None.
+    - Otherwise the stretch lasts from the previous to the next change of the zone's offset.
+
+    The first second after a change is left out, unless the instant lies in that second.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
@@ -137,8 +141,8 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
-    """For each value below `size`, return the range around it that has no value of `left`. `left` is a bit mask. A
-    range is (first value, last value + 1)."""
+    """Return the run of zero bits in `left` around each bit position below `size`. A run is (first position, last
+    position + 1)."""
     runs = []
     for value in range(size):
         above = left >> value
@@ -152,9 +156,12 @@ def _wall_stretch(
 ) -> Stretch:
     """Return a function that maps an instant to a stretch of time to skip, or None.
 
-    If `matches` rejects the instant's wall-clock time, the result is None. A cycle has `cycle` seconds and consists of
-    units of `unit` seconds, as an hour consists of minutes. For an instant in unit `i` of its cycle, the stretch is
-    `runs[i]`: (first unit, last unit + 1). A stretch never crosses a change of the zone's offset.
+    - `matches`: says whether a wall-clock time is excluded. If not, the result is None.
+    - `cycle`: the seconds of a cycle, such as an hour
+    - `unit`: the seconds of a part of the cycle, such as a minute
+    - `runs`: the stretch for each unit of a cycle, as (first unit, last unit + 1)
+
+    A stretch never crosses a change of the zone's offset.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]

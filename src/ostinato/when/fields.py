@@ -1,4 +1,4 @@
-"""The seven wall-clock fields of a calendar, and the values that a field can have."""
+"""Define the seven wall-clock fields of a calendar, and the values that a field can have."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Read holidays: turn an iCalendar document into exclusions. The caller reads the file.
+"""Turn an iCalendar document, for example one with holidays, into exclusions. The caller reads the file. The extra
+`ical` is needed.
 
-This needs the extra `ical`. An all-day event excludes whole local days. A timed event excludes its span of time. For a
-recurring event, every recurrence from `first_year` through `last_year` is excluded.
+An all-day event excludes whole local days. A timed event excludes its span of time. For a recurring event, every
+recurrence from `first_year` through `last_year` is excluded.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Points in time: integer microseconds since 1970 in UTC internally, RFC 3339 for users."""
+"""Convert points in time between microseconds, datetimes and text. Internally, a point in time is an integer, the
+microseconds since 1970 in UTC. For users, it is written as RFC 3339."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deterministic jitter: the same seed and the same time always give the same delay.
+"""Add jitter, a delay that is always the same for the same seed and time.
 
 The hash is FarmHash's Fingerprint32 of the same bytes that Temporal hashes (service/worker/scheduler/spec.go). So a
 schedule that is moved from Temporal to Ostinato has exactly the same times. A delay always ends before the spec's next

@@ -1,5 +1,5 @@
-"""Recurrences: a first time (the anchor), and then one time after each period. Months and days are counted on the
-calendar."""
+"""Compute recurrences, which have a first time (the anchor) and one time after each period. Months and days are counted
+on the calendar."""
 
 from __future__ import annotations
 

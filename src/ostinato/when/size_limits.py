@@ -1,5 +1,5 @@
-"""Limits on the size of a spec. A node reads a spec when it fires the schedule, so reading must be quick. A spec at
-these limits takes about 20 ms to read, and each of its times takes 0.1 ms to compute.
+"""Limit the size of specs. A node reads a spec when it fires the schedule, so reading must be quick. A spec at these
+limits takes about 20 ms to read. Each of its times takes 0.1 ms to compute.
 
 The limits are checked before a document from outside is read. They do not apply to a spec that is already stored.
 """

@@ -1,8 +1,8 @@
-"""Sources of times: the contract, fixed intervals, single times, and the union of several sources.
+"""Define sources of times, such as fixed intervals and single times. `union` combines several sources.
 
 `next(after)` returns the first time later than `after`. `previous(before)` returns the last time earlier than `before`.
-Both are in microseconds; FAR and -FAR mean that there is no such time. The sources for calendars are in
-`daylight_saving`, those for recurrences with an anchor in `recurrences`.
+Both are in microseconds; FAR and -FAR mean that there is no such time. Other sources are in `daylight_saving`
+(calendars) and `recurrences`.
 """
 
 from __future__ import annotations

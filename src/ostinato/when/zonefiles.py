@@ -1,6 +1,6 @@
-"""Read compiled zone files (TZif, RFC 8536): check them, and list the instants at which the offset may change.
+"""Read compiled zone files (TZif, RFC 8536), and list when the offset may change.
 
-A file is checked completely before Python's own reader gets it. Python's reader does no such checks: it loops without
+A file is checked completely before Python's own reader gets it. Python's reader does no such checks. It loops without
 end if the last newline is missing, and may crash on other errors.
 """
 
@@ -91,11 +91,13 @@ def changes_by_rule(rule: str, first_year: int, last_year: int) -> Iterator[int]
 
 
 def _epoch_days(day: str, year: int) -> Iterator[int]:
-    """Yield the days of `year` that `day` may mean, counted from 1970. `day` comes from a POSIX rule for a zone.
+    """Yield the possible dates of `day` in `year`, as numbers of days since 1970-01-01.
 
-    `M10.5.0` is October's last Sunday. `J60` is the first of March in every year. `59` is the 60th day of the year. For
-    the forms `J60` and `59`, some Python versions compute a day too early or too late. So these forms also yield the
-    day before and the day after.
+    - `M10.5.0` is the last Sunday of October.
+    - `J60` is the first of March in every year.
+    - `59` is the 60th day of the year.
+
+    For `J60` and `59`, also yield the day before and the day after, because Python versions differ.
     """
     if not day.startswith("M"):
         number = int(day.removeprefix("J"))

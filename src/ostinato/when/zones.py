@@ -1,4 +1,4 @@
-"""Time zones as tables of offset changes, with the gaps and folds of daylight saving.
+"""Represent time zones as tables of offset changes, with the gaps and folds of daylight saving.
 
 A zone is a list of segments. A segment is the time between two changes of the UTC offset. Within a segment the offset
 is constant, so one bisect converts between wall clock and instant. The rules come from the system's zone files or from

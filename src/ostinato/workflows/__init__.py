@@ -1,4 +1,5 @@
-"""Workflows: producers that poll, topics that hold events, and consumers that process them in checkpointed phases.
+"""Run workflows, which consist of producers, topics and consumers. Producers poll for events, and topics hold the
+events. Consumers process the events in phases with checkpoints.
 
 The classes for handlers are imported when they are first used, so that the command line starts quickly.
 """

@@ -1,4 +1,4 @@
-"""`app.workflows`: every call that users make about workflows."""
+"""Define `app.workflows`, the calls that users make about workflows. The calls that only read are in `queries`."""
 
 from __future__ import annotations
 
@@ -158,12 +158,13 @@ class Workflows(Queries):
     async def resolve(
         self, name: str, choice: str, *, run_id: str | None = None, request_id: str | None = None
     ) -> WorkflowInfo:
-        """Resolve the problem that blocks a workflow. `choice` is `reauthenticate`, `approve`, `resume`, `try_again`,
-        `did_not_happen` or `skip`.
+        """Resolve the problem that blocks a workflow.
 
-        `get(name).choices` lists the choices that apply now. `resume` may replace `reauthenticate` and `approve`. If
-        `run_id` is given, only a problem of this run is resolved. Raises `Conflict` if there is no such problem, or if
-        the choice does not apply now.
+        - `choice`: `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` or `skip`
+        - `run_id`: if given, only a problem of this run is resolved
+
+        `get(name).choices` lists the choices that apply now. Where it lists `reauthenticate` or `approve`, `resume` has
+        the same effect. Raises `Conflict` if there is no such problem, or if the choice does not apply now.
         """
         try:
             chosen = Choice(choice)

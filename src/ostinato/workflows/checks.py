@@ -1,4 +1,5 @@
-"""What must hold before a workflow is deployed: its topics have a publisher and a consumer."""
+"""Find the mistakes in a workflow before it is deployed. A topic has at most one publisher and at most one consumer. A
+topic with a publisher must have a consumer."""
 
 from __future__ import annotations
 

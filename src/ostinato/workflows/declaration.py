@@ -1,4 +1,4 @@
-"""The declaration of a workflow in code: its topics, producers and consumers, with their functions."""
+"""Declare a workflow in code, with its topics, producers and consumers. The declaration includes their functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The definition of a workflow: its topics, producers, consumers and policy, as it is stored."""
+"""Define the form in which a workflow is stored. It has the topics, producers, consumers and policy of the workflow,
+but no code."""
 
 from __future__ import annotations
 

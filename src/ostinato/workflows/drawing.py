@@ -1,5 +1,5 @@
-"""Draw a workflow as SVG, from left to right: producers, topics with the number of pending events, and consumers. The
-handler that is running and the handler whose run blocks the workflow are marked."""
+"""Draw a workflow as SVG. The picture shows producers, topics and consumers from left to right, with the number of
+pending events. The handler that is running and the handler whose run blocks the workflow are marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The errors that mutators, readers and handlers raise. Each belongs to one class of failures.
+"""Define the errors that mutators, readers and handlers raise. Each error belongs to one class of failures.
 
 The class depends only on the type of the error, never on its message. Errors that are not in this module have these
 classes:

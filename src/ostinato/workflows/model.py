@@ -1,4 +1,4 @@
-"""The values of a workflow: its phases, statuses and records, and the policy with its limits."""
+"""Define the phases, statuses and records of workflows, and the policy with its limits."""
 
 from __future__ import annotations
 
@@ -117,8 +117,13 @@ class FailureClass(StrEnum):
 
     @property
     def put_right(self) -> Choice:
-        """The choice with which a person reports that this failure's cause is removed. The choice `RESUME` has the same
-        effect. For `RECONCILIATION`, the choices are `TRY_AGAIN`, `DID_NOT_HAPPEN` and `SKIP` instead."""
+        """The choice to make after the cause of this failure has been removed.
+
+        - `AUTH`: `REAUTHENTICATE`
+        - `PERMISSION`: `APPROVE`
+        - `RECONCILIATION`: no meaning, because this failure has choices of its own
+        - All others: `RESUME`
+        """
         return _PUT_RIGHT.get(self, Choice.RESUME)
 
 
@@ -289,10 +294,13 @@ class Workflow:
 
 @dataclass(slots=True)
 class HandlerState:
-    """The stored state of a handler. `state` is the value that the handler returned last, as JSON.
+    """The stored state of a handler.
 
-    A producer is due at `next_run`. A consumer is due at `wake_at`, or earlier if it is `dirty`. `dirty` means that
-    there may be events for the consumer. A dirty consumer is due at `not_before`, or at once if `not_before` is None.
+    - `state`: the value that the handler returned last, as JSON
+    - `next_run`: when a producer is due
+    - `wake_at`: when a consumer is due at the latest
+    - `dirty`: whether a consumer is due earlier, because there may be events for it
+    - `not_before`: when `dirty` takes effect, or None for at once
     """
 
     workflow_id: str

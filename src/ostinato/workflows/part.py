@@ -1,5 +1,5 @@
-"""What the extension (`Way`) for workflows adds to one app: `app.workflows`, the deployment of declared workflows when
-a node starts, and the body that works on claimed runs."""
+"""Add workflows to one app. The app gets `app.workflows` and the body that works on claimed runs. When a node starts,
+the declared workflows are deployed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`app.workflows`: the calls that only read. Each call uses a few SQL statements, however many rows it returns."""
+"""Define the calls of `app.workflows` that only read. Each call uses a few SQL statements, however many rows it
+returns."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The tools that every app has: a reader and a mutator that are both named `http`, and the mutator `start`. `start`
-starts jobs and the actions of other extensions (`Way`)."""
+"""Add the tools that every app has. A reader and a mutator are both named `http`. The mutator `start` starts jobs and
+the actions of other extensions (`Way`)."""
 
 from __future__ import annotations
 
@@ -147,8 +147,11 @@ def _failure(status: int, words: str) -> HandlerFailed:
 
 @dataclass(frozen=True, slots=True)
 class _Starts:
-    """The mutator `start`. Its `reconcile` is the method `find`, which looks for the started run. Both methods use the
-    same run key, which is derived from the effect's key."""
+    """The mutator that starts a run.
+
+    - `start` starts the run under a key.
+    - `find` looks for the run by the same key.
+    """
 
     host: Host
 
@@ -194,8 +197,7 @@ class _Starts:
         return NOT_APPLIED if id is None else applied({"id": id, "key": _run_key(call)})
 
     async def _check_known(self, action: Action) -> None:
-        """Raise `OstinatoError` if `action` is a job that no node has declared. Without this check, the effect would
-        count as applied, although the job's run only waits."""
+        """Raise `OstinatoError` if `action` is a job that no node has declared. A run of such a job would only wait."""
         engine, job = self.host.engine(), action.job
         if action.kind != JOB or engine.find_job(job) is not None:
             return

@@ -1,4 +1,5 @@
-"""Stop, recover, delete and scan the runs of workflows: the rules that the engine calls for runs of this kind."""
+"""Stop, recover and scan runs of workflows. The engine calls these functions. When the engine deletes old runs, the
+records of their workflows are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of workflows, and their statements."""
+"""Define the tables of workflows, their statements and their migrations."""
 
 from __future__ import annotations
 

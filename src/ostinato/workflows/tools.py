@@ -1,4 +1,5 @@
-"""Readers and mutators: functions of the host through which handlers read from other systems and change them."""
+"""Define readers and mutators, which are functions of the host. Handlers use readers to read from other systems, and
+mutators to change them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The extension (`Way`) for workflows: the kind of run, tables, routers and commands that it registers."""
+"""Register workflows as an extension (`Way`) of the engine. The extension lists its tables, events, routers and
+commands."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""Outbound HTTP: where requests may go, the client that sends them, secrets, signatures, and the job `http`."""
+"""Send HTTP requests to other systems. This package has the policy for addresses, the client, secrets, signatures, and
+the job `http`."""

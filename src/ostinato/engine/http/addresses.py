@@ -1,4 +1,4 @@
-"""Classify IP addresses: public, private, or never to be called. Pure.
+"""Classify IP addresses as public, private, or never to be called.
 
 The tables follow IANA's registries of special-purpose addresses. The smallest network in the tables that contains an
 address decides its kind. Python's `is_private` and `is_global` are not used, because they differ between releases.
@@ -53,7 +53,10 @@ _ITSELF = frozenset({IPv6Address("::"), IPv6Address("::1")})
 
 
 def kind_of(address: Address) -> Kind:
-    """Return the kind of an address that embeds no other address. For other addresses, pass the results of `meant`."""
+    """Return the kind of `address`, such as `Kind.PRIVATE`.
+
+    Addresses that are embedded in `address`, as in NAT64, are ignored. The function `meant` extracts them.
+    """
     return next(kind for network, kind in _BY_LENGTH if address in network)
 
 

@@ -1,9 +1,8 @@
-"""Outbound HTTP: the policy that says where requests may go, and the client that sends them.
+"""Send HTTP requests, but only to addresses that a policy allows.
 
-The client resolves a name once, checks every address of the answer, and connects to an address that it has checked. So
-an attacker gains nothing by changing the name's address in between (DNS rebinding). The client ignores proxies of the
-environment, follows redirects only on request, and logs nothing. It uses httpx only to parse URLs and headers, and
-httpcore to connect, because httpx's own client would log whole URLs, which may contain secrets.
+The client connects only to an address that it has checked, which defeats DNS rebinding. It ignores proxies of the
+environment, follows redirects only on request, and logs nothing. It connects with httpcore, because httpx's own client
+would log whole URLs, which may contain secrets.
 """
 
 from __future__ import annotations
@@ -150,8 +149,13 @@ class _Places:
         return plain in self.names or plain.endswith(self.suffixes)
 
     def networks_hold(self, address: Address, ends: Sequence[Address], *, every: bool = True) -> bool:
-        """Return whether the networks contain `address`, or every address in `ends`. `ends` are the addresses that
-        `address` embeds, if any. With `every=False`, one address in `ends` is enough."""
+        """Return whether the networks cover `address`. `ends` are the addresses to which `address` leads.
+
+        - If a network contains `address`, return True.
+        - If `ends` is empty, return False.
+        - If `every` is true, return whether all addresses in `ends` are in networks.
+        - If `every` is false, return whether any address in `ends` is in a network.
+        """
         inside = [any(end in network for network in self.networks) for end in ends]
         return any(address in network for network in self.networks) or (any(inside) and (all(inside) or not every))
 

@@ -1,7 +1,7 @@
-"""The built-in job `http`: call a URL and store the response.
+"""The built-in job `http` calls a URL and stores the response.
 
 `check_http` finds mistakes in an input before the run is stored. The job replaces references such as `secret://name` by
-the secrets just before it sends the request, and removes the secrets from every result and error that it returns.
+secrets just before it sends the request. It removes the secrets from every result and error.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Secrets: Ostinato stores references such as `secret://name`, and replaces them by values only where they are used.
+"""Replace references such as `secret://name` by secrets, only where these are used. Ostinato stores only the
+references.
 
-A value comes from the environment variable `OSTINATO_SECRET_<NAME>`, or from a file in the folder that
-`OSTINATO_SECRETS` names. This module neither stores nor logs a value; `redact` removes values from what is about to be
-stored.
+A secret comes from the variable `OSTINATO_SECRET_<NAME>`, or from a file in the folder that `OSTINATO_SECRETS` names.
+`redact` removes secrets from what is about to be stored.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""Run jobs in child processes: the parent's side and the child's."""
+"""Run jobs in child processes. `parent.py` starts a child process, and `child.py` runs in it."""

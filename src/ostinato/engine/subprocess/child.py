@@ -1,4 +1,4 @@
-"""The child's side of a job in a child process. It runs as a program; the parent never imports it."""
+"""Execute one job as the program of a child process. The parent never imports this module."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Run a function in a child process, which can be killed: the parent's side.
+"""Run a job's function in a child process, which can be killed.
 
-Parent and child exchange lines of JSON: the parent sends the input, the child sends log lines, checkpoints and the
-result. Nothing is pickled; the child imports the function by its module and name.
+Parent and child exchange lines of JSON. Nothing is pickled; the child imports the function by its module and name.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The command line."""
+"""This package is the command line, `ostinato`."""

@@ -1,4 +1,5 @@
-"""`ostinato token …`, `ostinato namespaces …` and `ostinato nodes`: tokens, namespaces and the processes at work."""
+"""Manage tokens and namespaces, and list nodes, on the command line. The commands are `ostinato token …`, `ostinato
+namespaces …` and `ostinato nodes`."""
 
 from __future__ import annotations
 

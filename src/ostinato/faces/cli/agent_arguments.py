@@ -1,4 +1,5 @@
-"""Arguments and options that the commands about agents share: the agent, segments, and the options of a campaign."""
+"""Define the arguments and options that the commands about agents share. They name an agent, describe a segment of its
+users, or set the options of a campaign."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""`ostinato agents campaigns …`: send to many users of an agent, watch, pause, stop and explain."""
+"""`ostinato agents campaigns …` sends campaigns to many users of an agent. Other commands of the group watch, pause,
+stop or explain a campaign."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read arguments and options into the JSON that the API takes: JSON values, specs and actions."""
+"""Turn arguments and options, such as specs and actions, into the JSON that the API takes."""
 
 from __future__ import annotations
 

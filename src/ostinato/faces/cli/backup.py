@@ -1,4 +1,4 @@
-"""`ostinato backup` and `ostinato restore`: copy the embedded store while it is in use, and restore a copy."""
+"""`ostinato backup` copies a SQLite store while it is in use. `ostinato restore` replaces a store by such a copy."""
 
 from __future__ import annotations
 

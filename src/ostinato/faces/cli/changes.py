@@ -1,4 +1,5 @@
-"""Print a schedule after a command created or changed it: when it runs, its next times, and what changed."""
+"""Describe a schedule in lines of text after a command created or changed it. The lines say when it runs, its next
+times, and what changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A console to talk with an agent. Each input line is a message of a user; messages to the user are printed."""
+"""Let a user talk with an agent in the terminal. Each input line is a message of the user. Messages to the user are
+printed."""
 
 from __future__ import annotations
 

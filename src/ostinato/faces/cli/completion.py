@@ -1,4 +1,4 @@
-"""Shell completion of names from the store or the server, and of the choices of an option.
+"""Complete names and the choices of options in the shell. The names come from the store or the server.
 
 Completion never creates or migrates a store, prints nothing, and gives up after `_PATIENCE` seconds.
 """

@@ -1,4 +1,4 @@
-"""The settings of `serve` and `worker`, from flags, the environment and a file.
+"""Read the settings of `serve` and `worker` from flags, the environment and a file.
 
 A flag has precedence over the environment, the environment over the file, and the file over the default.
 """

@@ -1,7 +1,7 @@
-"""`ostinato apply`, `export` and `import`: schedules as files, for a store or a server.
+"""Apply, export and import files of schedules, with `ostinato apply`, `ostinato export` and `ostinato import`.
 
-Exit codes: 0 if all was done; 1 if something was not done (a schedule is declared elsewhere, lines were left out); 2 if
-the input is wrong.
+The exit code is 0 if all was done, and 2 if the input is wrong. It is 1 if something was not done, for example because
+a schedule is declared elsewhere.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`ostinato events`: the last events, or events as they happen."""
+"""`ostinato events` shows the last events, or follows events as they happen."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ostinato explain`: why a schedule ran, why it did not, or whether it will."""
+"""`ostinato explain` says why a schedule ran or did not run, or whether it will."""
 
 from __future__ import annotations
 

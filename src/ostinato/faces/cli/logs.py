@@ -1,7 +1,7 @@
-"""The log of a serving process on standard error: text, or one JSON object per line.
+"""Write the log of a serving process to standard error, as text or as JSON.
 
-All messages of standard `logging` are written in the same format: those of Ostinato, of jobs, of the web server and of
-asyncio, and Python warnings. An uncaught exception is written in this format, too.
+All messages of standard `logging` have the same format, also those of jobs and of the web server. Python warnings and
+uncaught exceptions have this format, too.
 """
 
 from __future__ import annotations

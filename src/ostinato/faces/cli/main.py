@@ -1,6 +1,6 @@
-"""`ostinato`: the command line.
+"""Run the command line, `ostinato`.
 
-The module of a command is imported only when the command is called, so that no command waits for the imports of others.
+The module of a command is imported only when the command is called. So no command waits for the imports of others.
 """
 
 from __future__ import annotations

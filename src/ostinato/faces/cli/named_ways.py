@@ -1,7 +1,7 @@
-"""The extensions (`Way`) that the command line knows: those that come with Ostinato, and those that `OSTINATO_WAYS`
-names.
+"""Find the extensions (`Way`) that the command line knows. Some come with Ostinato; the environment variable
+`OSTINATO_WAYS` names others.
 
-An extension is a use of the engine, such as journeys or workflows, with its own commands, tables and settings.
+An extension is a use of the engine, such as journeys or workflows.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Flags that several commands share, built from the tables in `faces.options`."""
+"""Build the flags that several commands share, from the tables in `faces/options.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Print the output of commands: JSON for programs, tables and sentences for people.
+"""Print the output of commands, as JSON for programs or as text for people.
 
 Times of a schedule are shown in the schedule's zone with the offset. All other times are shown in UTC with `Z`.
 """

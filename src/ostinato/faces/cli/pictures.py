@@ -1,4 +1,5 @@
-"""Draw pictures for the terminal: times with the clock changes between them, and months with days marked."""
+"""Draw tables of times and pictures of months for the terminal. A table shows where the clocks change between two
+times. A picture marks the days that have times."""
 
 from __future__ import annotations
 

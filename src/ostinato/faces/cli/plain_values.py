@@ -1,7 +1,7 @@
-"""Read plain values of options and arguments without pydantic: texts, whole numbers and lists of texts.
+"""Read plain values of options and arguments without pydantic.
 
-Typer by itself reads every value through pydantic, and loading pydantic takes longer than most commands. Values that
-are wrong or not plain are still left to Typer.
+Plain values are texts, whole numbers and lists of texts. Wrong values, and all others, are left to Typer. Typer uses
+pydantic, and loading pydantic takes longer than most commands.
 """
 
 from __future__ import annotations

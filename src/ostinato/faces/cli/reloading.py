@@ -1,6 +1,6 @@
-"""`--reload`, for development: run the command in a child process, and restart it when a Python file changes.
+"""Restart a command with `--reload` when a Python file in the app's folder changes.
 
-The files in the folder of the app are watched.
+The command runs in a child process. This option is for development.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""`ostinato serve` and `ostinato worker`: the engine with the API, and the engine alone.
+"""`ostinato serve` runs the engine with the API. `ostinato worker` runs the engine alone.
 
-A signal stops the process gracefully: it reports that it is not ready, streams end, requests finish, and the engine
-drains. A second signal ends the process at once, as a crash would. Other nodes then take over its runs when its lease
-has expired.
+A signal stops the process gracefully: requests finish, and the engine drains. A second signal ends the process at once,
+as a crash would.
 """
 
 from __future__ import annotations

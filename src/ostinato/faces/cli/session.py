@@ -1,8 +1,7 @@
-"""The store or server that a command works on, and the decorators that turn a function into a command.
+"""Turn functions into commands that work on a store or on a server.
 
-A command uses the same client for a store and for a server. So it is written once, and its JSON output is the API's
-answer in both cases. On a store, `store_reads` answers most reads quickly. All other calls use the API's own functions,
-in this process and without a web framework.
+A command uses the same client for both, so it is written once. On a store, `store_reads` answers most reads quickly.
+All other calls use the API's own functions, in this process and without a web framework.
 """
 
 from __future__ import annotations
@@ -242,10 +241,10 @@ Command = Callable[..., Awaitable[None]]
 
 @contextmanager
 def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
-    """Yield `place`, or an empty temporary store if `place` does not exist yet.
+    """Yield `place`, or an empty temporary store instead.
 
-    The temporary store is used only if `only_a_plan` is true. Then a note says that the store is created later.
-    `otherwise` is the part of the note that says when, such as "with --apply".
+    The temporary store is used if `only_a_plan` is true and the store does not exist yet. Then a note is printed, such
+    as "there is no store X yet; with --apply it is created". In this note, `otherwise` is "with --apply".
     """
     if not only_a_plan or place.server is not None or store_exists(place.store):
         yield place

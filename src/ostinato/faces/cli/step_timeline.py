@@ -1,4 +1,4 @@
-"""The steps of a function as a timeline for the terminal: a row for each step, with a bar on a common time axis."""
+"""Draw the steps of a function as a timeline for the terminal. Each step is a row with a bar on a common time axis."""
 
 from __future__ import annotations
 

@@ -175,10 +175,11 @@ async def _check_no_journeys(reader: StoreReader) -> None:
 
 
 async def _check_jobs(reader: StoreReader, runs: list[RunInfo]) -> list[RunInfo]:
-    """Return `runs`, or raise `NeedsApi` if a journey's read guard may hide one of them.
+    """Return `runs`, unless a journey's read guard might hide one of these runs.
 
-    A guard may hide a run that is not a job. If the store has journeys, a guard may also hide a webhook delivery about
-    one of them.
+    - If a run is not a job, raise `NeedsApi`.
+    - If a run is a webhook delivery about another run, and the store has journeys, raise `NeedsApi`.
+    - Otherwise return `runs`.
     """
     if any(run.kind != "job" for run in runs):
         raise NeedsApi

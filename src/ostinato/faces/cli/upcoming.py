@@ -1,4 +1,4 @@
-"""`ostinato upcoming`: the next times of all schedules, drawn on a timeline."""
+"""`ostinato upcoming` draws the next times of all schedules on a timeline."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ async def disable(
 @command(webhooks)
 async def enable(session: Session, id: Id, after: After = None) -> None:
     """Enable a webhook again. Sending continues with the first event that was not delivered. With --after, sending
-    begins after that event."""
+    begins after the event with that number."""
     webhook = await _find(session, id)
     answer = await session.client.webhooks.enable(webhook["id"], after=after)
     session.out.say(answer, f"enabled {webhook['id']}, from the event after {answer['seq']} on")

@@ -1,4 +1,5 @@
-"""`ostinato when`: describe a spec in words, list its times, and mark the days in pictures of months."""
+"""`ostinato when` describes a spec in words and shows its times. `ostinato version` shows the version of Ostinato and
+of the time zone rules."""
 
 from __future__ import annotations
 

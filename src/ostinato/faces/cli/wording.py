@@ -1,4 +1,5 @@
-"""Word errors for the command line: the text names options of the command instead of fields of the request."""
+"""Word errors of the API for the command line. The text names options of the command instead of fields of the
+request."""
 
 from __future__ import annotations
 

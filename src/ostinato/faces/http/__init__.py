@@ -1,1 +1,1 @@
-"""The HTTP API. With it, people and programs outside the process can do what the Python API can do."""
+"""Serve the HTTP API. With it, people and programs outside the process can do what the Python API can do."""

@@ -1,4 +1,4 @@
-"""Namespaces, tokens, nodes and the diagnosis over HTTP."""
+"""Answer HTTP calls about namespaces, tokens, nodes and the diagnosis of a store."""
 
 from __future__ import annotations
 

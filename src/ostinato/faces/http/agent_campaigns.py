@@ -1,4 +1,5 @@
-"""Campaigns of agents over HTTP: send, watch, pause, stop and explain them. Also the suppression list."""
+"""Answer HTTP calls about campaigns of agents, and about suppression lists. No campaign writes to people on the
+suppression list of its agent."""
 
 from __future__ import annotations
 

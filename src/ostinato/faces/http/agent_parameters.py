@@ -1,4 +1,4 @@
-"""Parameters that the calls about agents share."""
+"""Define the parameters that the HTTP calls about agents share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules of agents over HTTP.
+"""Answer HTTP calls about the schedules of agents.
 
 The version of a schedule is its ETag. An update with `If-Match` is refused if the schedule has another version.
 """

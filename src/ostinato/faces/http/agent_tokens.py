@@ -1,4 +1,5 @@
-"""Tokens of agent sessions over HTTP: create them for the tools of an agent, list and revoke them."""
+"""Answer HTTP calls that create, list and revoke tokens of agent sessions. With such a token, an agent's tools act for
+the user of a session."""
 
 from __future__ import annotations
 

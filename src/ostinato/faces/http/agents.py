@@ -1,4 +1,5 @@
-"""Agents over HTTP: their users, sessions and incoming messages, and the decisions that wait for a person."""
+"""Answer HTTP calls about agents, their users, sessions and messages. With other calls, people decide what an agent has
+asked them, or take over a conversation."""
 
 from __future__ import annotations
 

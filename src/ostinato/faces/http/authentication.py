@@ -1,7 +1,7 @@
-"""Authentication over HTTP: the role that a call needs, and how the caller's token is read.
+"""Read the token of an HTTP caller, and check that its role allows the call.
 
-A journey may require its own credentials in the Authorization header. So on calls of journeys, a bearer token that is
-not an Ostinato token is left to the journey. An Ostinato token may then be sent in the header `Ostinato-Token`.
+A journey may require its own credentials in the Authorization header. So a bearer token that is not an Ostinato token
+is left to the journey. An Ostinato token may then be sent in the header `Ostinato-Token`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Backfills over HTTP, and calls that change many schedules at once."""
+"""Answer HTTP calls about backfills. Other calls change many schedules at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A streaming response. Each namespace can have only a limited number of them open."""
+"""Limit how many streaming responses a namespace can have open."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of schedules over HTTP: plan, apply and export."""
+"""Answer the HTTP calls that plan, apply and export files of schedules."""
 
 from __future__ import annotations
 

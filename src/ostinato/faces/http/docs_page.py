@@ -1,6 +1,6 @@
-"""The documentation page at /docs, built from the OpenAPI description.
+"""Build the documentation page at /docs from the OpenAPI description.
 
-It has no script and loads nothing from other servers.
+The page has no script and loads nothing from other servers. The description itself is served here, too.
 """
 
 from __future__ import annotations

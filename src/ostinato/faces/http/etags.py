@@ -1,4 +1,4 @@
-"""ETags: conflict tokens in the headers `ETag` and `If-Match`.
+"""Read and write conflict tokens in the headers `If-Match` and `ETag`.
 
 A change with `If-Match` is refused if the object has another conflict token.
 """

@@ -1,4 +1,4 @@
-"""Events over HTTP: in pages, and as a stream that a client can resume."""
+"""Answer the HTTP calls that list events or stream them. A client can resume a stream."""
 
 from __future__ import annotations
 

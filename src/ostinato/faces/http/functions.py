@@ -1,4 +1,4 @@
-"""Durable functions over HTTP: start them, send them messages, watch and stop them."""
+"""Answer the HTTP calls that start, watch and stop durable functions and send them messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Idempotency-Key header, and functions that make a change only once for each key.
+"""Make a change only once for each value of the header Idempotency-Key.
 
 The change may consist of several transactions.
 """

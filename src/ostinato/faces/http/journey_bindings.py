@@ -1,6 +1,6 @@
-"""Bindings over HTTP: the schedules that journeys have created.
+"""Answer the HTTP calls that list, read and cancel bindings.
 
-The context of a binding may contain tokens, so no answer contains it.
+A binding is a schedule that a journey has created. Its context may contain tokens, so no answer contains it.
 """
 
 from __future__ import annotations

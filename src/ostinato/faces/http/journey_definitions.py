@@ -1,4 +1,4 @@
-"""Definitions of journeys over HTTP: deploy, list, read, check, describe and draw."""
+"""Answer the HTTP calls that deploy, check, read, describe and draw the definitions of journeys."""
 
 from __future__ import annotations
 

@@ -183,7 +183,7 @@ def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any])
 
 
 def _relocate(value: Any, name: str) -> Any:
-    """Return a copy of a schema for the place `#/components/schemas/{name}`. Its internal references point to that
+    """Return a copy of a schema for the place `#/components/schemas/{name}`. References within the schema point to that
     place."""
     if isinstance(value, Mapping):
         return {

@@ -1,6 +1,7 @@
-"""The request that a journey can read: headers, query, cookies and the peer, without the token for this server.
+"""From an HTTP request, build the request that a journey can read.
 
-Headers with a client certificate are accepted only from trusted proxies.
+It has the headers, query, cookies and peer, but not the token for this server. Headers with a client certificate are
+accepted only from trusted proxies. Cookies that the journey sets are added to the answer here, too.
 """
 
 from __future__ import annotations

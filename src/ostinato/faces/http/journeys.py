@@ -1,4 +1,7 @@
-"""Journeys over HTTP: start, read, answer and cancel them. A caller who knows a journey's id still needs permission."""
+"""Answer the HTTP calls that start, read, draw and cancel journeys and submit their steps.
+
+A caller who knows a journey's id still needs permission.
+"""
 
 from __future__ import annotations
 
@@ -245,10 +248,10 @@ async def submit_step(
 async def _answer_as_guarded(
     request: Request, who: Who, id: str, form: dict[str, Any], more: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the answer to a submitted step or a cancellation.
+    """Return the answer to a submitted step or to a cancellation.
 
-    If the caller may read the journey, the answer is `form`. Otherwise the answer has the journey's id and name, a
-    note, and the fields in `more`. These are the fields that the step shows to its caller.
+    - If the caller may read the journey, the answer is `form`.
+    - Otherwise the answer has only the journey's id, its name, its note, and the fields in `more`.
     """
     if not await who.app.journeys.hidden([id], inbound(request, who.app.journeys.settings)):
         return form

@@ -1,7 +1,7 @@
-"""Pages of lists.
+"""Write lists in HTTP answers as pages.
 
-Each page has at most `limit` items, and a cursor in `next`. To get the next page, pass the cursor as `after` or
-`before`. A page that becomes too large ends early, and has a cursor as well.
+A page has at most `limit` items, and ends early if the items are large. To get the next page, pass the cursor in `next`
+as `after` or `before`.
 """
 
 from __future__ import annotations

@@ -101,7 +101,7 @@ def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault
 
 def _members(error: OstinatoError) -> dict[str, Any]:
     """Return the fields that `error` adds to the body of the error response. Errors of extensions (`Way`) may add
-    fields. Long values are shortened."""
+    fields. Long values in `problems` are shortened."""
     members: dict[str, Any] = getattr(error, "problem_members", dict)()
     if "problems" not in members:
         return members

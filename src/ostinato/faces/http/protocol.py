@@ -1,12 +1,14 @@
-"""HTTP/1.1 by uvicorn and httptools, with limits on what a client may send before authentication.
+"""Add limits on requests and connections to uvicorn's HTTP/1.1 protocol.
 
-httptools is a parser in C: reading a request in Python would take as long as answering it. uvicorn lacks these limits:
+httptools parses requests in C. In Python, parsing would take as long as answering. The limits apply even before a
+client is authenticated:
 
 - The first line and the headers have at most `LARGEST_HEAD` bytes and `MOST_HEADERS` headers.
 - Trailers have the same limits. All trailers are dropped, because a proxy that filters headers may let trailers pass.
 - The first line and the headers arrive within `HEAD_SECONDS`. Each `PROGRESS` bytes of a body arrive within
   `BODY_SECONDS`.
 - A client that does not read its answer for `WRITE_SECONDS` is disconnected.
+- At most `MOST_PIPELINED` requests of one connection wait for the answers to earlier ones.
 - At most `most_connections` connections are open. When one more is opened, the connection that has been idle longest is
   closed. If none is idle, the new connection is refused.
 """

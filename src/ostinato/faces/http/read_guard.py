@@ -1,4 +1,7 @@
-"""Hide what a journey's read guard does not allow the caller to see: runs, deliveries, events, schedules, bindings."""
+"""Hide from a caller what a journey's read guard does not allow.
+
+This concerns runs, steps, occurrences, schedules, bindings, events, and deliveries of events.
+"""
 
 from __future__ import annotations
 
@@ -97,8 +100,8 @@ async def visible_occurrences(
 
 
 async def visible_schedules(request: Request, who: Who, schedules: Sequence[ScheduleInfo]) -> list[ScheduleInfo]:
-    """Return the schedules without runs that the caller may not see. Such runs are removed from `running` and
-    `last_failure`."""
+    """Return `schedules`, with hidden runs removed from `running` and `last_failure`. A run is hidden if the caller may
+    not see it."""
     names: dict[str, str] = {}
     for schedule in schedules:
         name = str(schedule.input.get(JOURNEY, "")) if schedule.job == JOURNEY else ""

@@ -1,7 +1,7 @@
-"""Check every request before any other code sees it.
+"""Check the headers and the size of every HTTP request before a route handles it.
 
-The checks are about the Host and Origin headers, and the size and type of the body. They prevent writes by pages of
-other sites, and reads by DNS rebinding.
+The checks prevent writes by pages of other sites, and reads by DNS rebinding. The caller of a request with a body is
+also authenticated, unless the body is signed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Declare calls of the API: a path, a function, and where each parameter comes from.
+"""Declare the calls of the HTTP API without loading a web framework.
 
-This module loads no web framework. `framework` builds FastAPI routes from the declarations. `in_process` calls the
-functions in this process, for commands on a store.
+A declaration has a path, a function, and the source of each parameter. `framework` builds FastAPI routes from the
+declarations. `in_process` calls the functions in this process, for commands on a store.
 """
 
 from __future__ import annotations
@@ -81,11 +81,7 @@ class Router:
         self.calls: list[Call] = []
 
     def include(self, *routers: Router) -> None:
-        """Add the calls of other routers after those of this one.
-
-        An extension (`Way`) has one router for each first segment of its paths. With `include`, that router can have
-        the calls of several routers.
-        """
+        """Append the calls of `routers` to the calls of this router."""
         for router in routers:
             self.calls += router.calls
 

@@ -1,4 +1,4 @@
-"""Runs and jobs over HTTP."""
+"""Answer the HTTP calls that list, read, start, stop and retry runs. Jobs are listed here, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules over HTTP.
+"""Answer the HTTP calls that read, change, trigger and explain schedules.
 
 The conflict token of a schedule is its ETag. A change with `If-Match` is refused if the schedule has another token.
 """

@@ -1,4 +1,4 @@
-"""The API as one ASGI application, and a server that runs it together with the engine."""
+"""Build the HTTP API as one ASGI application, and serve it for an open app."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Simulations over HTTP, as JSON and as SVG."""
+"""Answer the HTTP calls that simulate a schedule. The result is JSON or SVG."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Notes in HTTP answers about jobs that no node knows.
+"""Warn callers of the HTTP API about jobs that no node knows.
 
-A note tells the caller that the name of a job may be misspelt. Make the note before carrying out the request. Otherwise
-an error in making the note would hide that the request was carried out.
+The answer then has a note, because the name of the job may be misspelt. Make the note before carrying out the request.
+Otherwise an error in making the note would hide that the request was carried out.
 """
 
 from __future__ import annotations

@@ -58,10 +58,10 @@ def place_in_body(path: Sequence[str | int]) -> str:
 
 
 def mistake_in_body(body: Any, path: Sequence[str | int], message: str) -> Mistake:
-    """Return a `Mistake` with `message` for the place `path` in `body`.
+    """Return a `Mistake` with `message` about the place `path` in `body`.
 
-    If `path` continues below a string, the mistake names the whole string. If `body` has a value at `path`, the mistake
-    has this value, too.
+    - If `path` leads into a string, the rest of `path` is dropped: `spec.cron` in `{"spec": "x"}` becomes `spec`.
+    - If `body` has a value at `path`, the mistake has this value, too.
     """
     value = body
     for number, step in enumerate(path):

@@ -1,4 +1,4 @@
-"""Webhooks over HTTP: subscribe URLs to events, and manage deliveries."""
+"""Answer the HTTP calls that manage webhooks and their deliveries. A webhook sends events to a URL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Workflows over HTTP: watch them, and resolve their problems. Workflows are code, so they cannot be deployed here."""
+"""Answer the HTTP calls that watch workflows, control them and resolve their problems.
+
+Workflows are code, so they cannot be deployed here.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""MCP servers: tools for operators (`ostinato mcp`), and the tools of an agent for one user at a time.
+"""Serve tools over the Model Context Protocol (MCP).
 
-They need the extra `mcp`. `operators.py` has the operators' tools, and `agent_tools.py` has an agent's tools.
-`serving.py` serves both kinds over standard input and output, or over streamable HTTP.
+`operators.py` has the tools for operators (`ostinato mcp`). `agent_tools.py` has the tools of an agent, for one user at
+a time. `serving.py` serves both over standard input and output, or over streamable HTTP. All of it needs the extra
+`mcp`.
 """
 
 from importlib import import_module

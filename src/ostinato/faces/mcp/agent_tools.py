@@ -1,7 +1,7 @@
-"""The tools of an agent as an MCP server, for one user at a time.
+"""Serve an agent's tools over MCP, for one user at a time.
 
-The caller's token belongs to a session. A tool acts for the user of this session, and no argument can change that. The
-list of tools is always the agent's current one. A denied call is recorded as an event.
+The caller's token belongs to a session. A tool acts for the user of this session, and no argument can change that. A
+call that is denied despite a valid token is recorded as an event.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Tools for operators: explain what ran, what did not run and why; list what will run; trigger, pause and cancel.
+"""Define the MCP tools with which operators watch and control schedules and runs.
 
-Each tool makes a call of the HTTP API with the caller's own token. So the API checks the role and the values, and the
+Each tool makes a call of the HTTP API with the caller's own token. So the API checks the role and the values. The
 errors of the tool are the errors of the API.
 """
 

@@ -1,4 +1,7 @@
-"""Results of tools as text of limited size, and errors with the messages of the HTTP API."""
+"""Turn the results of MCP tools into text of limited size.
+
+The arguments of tools are checked here, too. Messages about wrong arguments are those of the HTTP API.
+"""
 
 from __future__ import annotations
 

@@ -34,12 +34,14 @@ async def serve_stdio(server: Server[Any]) -> None:
 
 
 def http_app(server: Server[Any], check: Check, *, host: str = "127.0.0.1", hosts: Sequence[str] = ()) -> ASGIApp:
-    """Return the ASGI application that serves an MCP server at `/mcp`. The application needs ASGI lifespan events.
+    """Return the ASGI application that serves `server` at `/mcp`. The application needs ASGI lifespan events.
 
-    `check` is awaited with the token and the address of every caller, and raises `Refused` to refuse the caller.
+    - `check`: is awaited with the token and the address of each caller. It raises `Refused` to refuse the caller.
+    - `hosts`: the names that are allowed in a request's `Host` header.
+    - `host`: the address at which the application listens. If it is a loopback address, loopback names are allowed,
+      too.
 
-    To keep out web pages of other sites, a request must name one of `hosts` as its host. If `host` is a loopback
-    address, loopback names are allowed, too. If `host` is another address and `hosts` is empty, every name is allowed.
+    If `hosts` is empty and `host` is not a loopback address, every name is allowed.
     """
     names = [*hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ())]
     security = TransportSecuritySettings(

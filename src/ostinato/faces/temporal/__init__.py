@@ -1,1 +1,1 @@
-"""Temporal's gRPC services, so that unmodified Temporal clients can use schedules and runs."""
+"""Serve Temporal's gRPC API, so that unmodified Temporal clients can use schedules and runs."""

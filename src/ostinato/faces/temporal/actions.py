@@ -1,4 +1,4 @@
-"""Convert between the start of a workflow in Temporal's messages and the start of a job or a function."""
+"""Convert Temporal's messages that start a workflow into starts of jobs or functions, and back."""
 
 from __future__ import annotations
 

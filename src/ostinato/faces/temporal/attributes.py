@@ -1,4 +1,4 @@
-"""Read search attributes and check their types, and write search attributes with their types."""
+"""Read and write Temporal's search attributes, and check their types."""
 
 from __future__ import annotations
 

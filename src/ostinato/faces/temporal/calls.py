@@ -1,4 +1,7 @@
-"""Code that all Temporal calls share: authenticate the caller, check the request, turn errors into gRPC statuses."""
+"""Wrap the calls of Temporal's clients with the same checks.
+
+The caller is authenticated, the request is checked, and errors become gRPC statuses.
+"""
 
 from __future__ import annotations
 

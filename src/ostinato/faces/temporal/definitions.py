@@ -1,4 +1,7 @@
-"""Read schedules from Temporal's messages, and write schedules as messages: their definition, state and runs."""
+"""Convert schedules between Ostinato's form and Temporal's messages.
+
+The messages also show a schedule's state and runs.
+"""
 
 from __future__ import annotations
 
@@ -101,9 +104,9 @@ class Definition:
         }
 
     def fields_for(self, schedule: model.Schedule) -> dict[str, Any]:
-        """Return the fields to change in a stored schedule, by name.
+        """Return the fields to change in the stored `schedule`, as a dict from name to value.
 
-        A field keeps its stored value if Temporal's messages show the stored value and the new value alike.
+        What the client has not changed keeps its stored value.
         """
         fields = self.fields()
         if self._starts_the_same(schedule.action):
@@ -121,10 +124,13 @@ class Definition:
         return fields
 
     def _starts_the_same(self, action: model.Action) -> bool:
-        """Return whether this definition describes the stored `action`, which must then be kept.
+        """Return whether an update must keep the stored `action`.
 
-        If `action` is a job or a function, return False. Temporal's messages show any other action as a job. A client
-        that sends such a message back unchanged must not turn the action into a job.
+        - If `action` is a job or a function, return False.
+        - Otherwise return whether the client has sent `action` back unchanged.
+
+        Temporal's messages show such an action as a job. So replacing an unchanged action would turn the action into a
+        job.
         """
         if action.kind in (JOB, FUNCTION):
             return False
@@ -132,8 +138,11 @@ class Definition:
         return read_start(message, WorkflowType(self.start.name), {}, "") == self.start
 
     def make_form(self, before: Form | None = None) -> Form:
-        """Return the client's messages as a `Form` to store. A memo or attributes that this definition lacks are taken
-        from `before`."""
+        """Return the form to store for this definition. `before` is the form that was stored until now.
+
+        If the client sent no memo, the memo of `before` is kept. If the client sent no search attributes, those of
+        `before` are kept.
+        """
         about = CreateScheduleRequest()
         if before is not None and before.about is not None:
             unpack(before.about, about)

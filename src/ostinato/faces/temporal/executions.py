@@ -1,7 +1,7 @@
-"""Workflow executions: find, start and stop runs by the ids that Temporal clients use.
+"""Find, start and stop runs by the ids that Temporal clients use.
 
-An execution is a chain of attempts: a run with its retries. If no Temporal client started the run, its workflow id is
-the id that the caller chose at the start, or else the run's own id.
+To these clients, a run with its retries is a workflow execution. If no Temporal client started the run, its workflow id
+is the id that its caller chose. If the caller chose none, it is the run's own id.
 """
 
 from __future__ import annotations

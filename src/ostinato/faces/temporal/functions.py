@@ -1,4 +1,4 @@
-"""Durable functions as Temporal's clients see them.
+"""Let Temporal's clients signal and query durable functions.
 
 A signal is a message that `ctx.receive` returns. A query reads the state that was passed to `ctx.set_state`. The query
 type `state` returns all of it. If the state is an object, each of its keys is a query type, too.

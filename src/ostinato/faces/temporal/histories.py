@@ -1,4 +1,4 @@
-"""Write executions as Temporal's messages: their descriptions and their histories."""
+"""Write the descriptions and histories of executions as Temporal's messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Temporal's operator calls: list, register and remove search attributes."""
+"""Answer Temporal's operator calls, which list, register and remove search attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read payloads as JSON values and as arguments of jobs, and write payloads."""
+"""Convert Temporal's payloads into JSON values and arguments of jobs, and back."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The query language of Temporal's lists: `TaskQueue = 'mail' AND StartTime > '2026-01-01T00:00:00Z'`.
+"""Compile the queries of Temporal's lists, such as `StartTime > '2026-01-01T00:00:00Z'`.
 
-A query is compiled to functions that test the attributes of an object. Names and types are checked when it is compiled,
-so that a wrong query is an error and not an empty list.
+A compiled query tests the attributes of an object. Names and types are checked when the query is compiled. So a wrong
+query is an error and not an empty list.
 """
 
 from __future__ import annotations
@@ -108,7 +108,10 @@ def _tokens(text: str) -> Iterator[_Token]:
 class _Reader:
     """A recursive descent parser for queries.
 
-    A parsed condition is a pair of a test and a dict. The dict has the condition's entries for `Query.exactly`.
+    Each method that parses a condition returns a pair:
+
+    - a function that tests whether an object matches
+    - a dict from attribute to the value that every matching object has
     """
 
     def __init__(self, text: str, types: Mapping[str, str], grouping: bool) -> None:

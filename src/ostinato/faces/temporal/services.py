@@ -1,4 +1,7 @@
-"""The gRPC services. A call that Ostinato does not have fails with an error that says what to use instead."""
+"""Assemble the gRPC services that Temporal's clients call.
+
+A call that Ostinato does not have fails with an error that says why.
+"""
 
 from __future__ import annotations
 

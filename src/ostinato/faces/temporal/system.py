@@ -1,6 +1,6 @@
-"""Temporal's calls about the system and its namespaces, and the polls of workers.
+"""Answer Temporal's calls about the system, its namespaces and its workers.
 
-A poll is answered without a task after a while. So a worker that runs in the same process as a client gets no error.
+A worker's poll is answered without a task after a while. So a worker in the same process as a client gets no error.
 """
 
 from __future__ import annotations

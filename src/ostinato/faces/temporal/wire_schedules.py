@@ -1,7 +1,6 @@
-"""The operations on schedules that Temporal's calls need.
+"""Read and change schedules as Temporal's calls need it.
 
-They can make several changes in one transaction. They also store the client's messages as a `Form`, without reading
-them.
+Several changes can be one transaction. The client's messages are stored as a `Form`, without being read.
 """
 
 from __future__ import annotations
@@ -174,8 +173,7 @@ class WireSchedules(Schedules):
         return (await self._around.store.read(read))[0]
 
     async def describe_all(self, schedules: Sequence[Schedule], recent: int) -> list[WireSchedule]:
-        """Return the schedules with what Temporal's messages show of them. Each has at most `recent` of its last
-        runs."""
+        """Return `schedules` as `WireSchedule` objects, each with at most `recent` of its last runs."""
 
         def read(_: int) -> Operation[list[WireSchedule]]:
             return (yield from _with_runs(schedules, recent))

@@ -1,7 +1,7 @@
-"""Find out whether a workflow type is a function, a job, or a journey.
+"""Find the job or function that a Temporal workflow type names.
 
-Names are looked up in this order: functions of this process, jobs of any node, functions of other nodes. A name that is
-not found is a journey, or a job that no node knows yet.
+Functions of this process come first, then jobs of any node, and then functions of other nodes. A name that is not found
+counts as a job. It may also be a journey, or a job that no node knows yet.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
-"""The setting `campaigns={…}` of an agent, which is for all of its campaigns: defaults of options, a rate limit, and
-the words with which users opt out and in."""
+"""Read and check the setting `campaigns={…}` of an agent.
+
+The setting is for all campaigns of the agent. It has defaults of options, a rate limit, and the words with which users
+opt out and in.
+"""
 
 from __future__ import annotations
 

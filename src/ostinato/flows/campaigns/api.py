@@ -1,4 +1,7 @@
-"""`app.agents.campaigns(agent)`: send campaigns, preview and test them, and watch, pause, stop and explain them."""
+"""Implement `app.agents.campaigns(agent)`, the API of an agent's campaigns.
+
+Its calls preview, test, send, watch, pause, stop and explain campaigns. They also change the suppression list.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The audience of a campaign: read the users of the segment, and freeze them as recipients before anything is sent.
+"""Freeze the users of a segment as a campaign's recipients, before anything is sent.
 
-Each function whose name begins with `freeze`, `begin`, `end`, `drop` or `refuse` is one transaction. Freezing may need
-several attempts. Each attempt has an id, `resolution`, and stores nothing after a later attempt has begun.
+Freezing may need several attempts. Each attempt has an id, `resolution`, and stores nothing after a later attempt has
+begun. Each function whose name begins with `freeze`, `begin`, `end`, `drop` or `refuse` is one transaction.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
-"""The definition of a campaign: what it sends, to which users and how. It is the input of the function
-`agent-campaign`."""
+"""Read and check the definition of a campaign.
+
+The definition says what the campaign sends, to which users and how. It is the input of the function `agent-campaign`.
+"""
 
 from __future__ import annotations
 

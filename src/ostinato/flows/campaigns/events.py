@@ -1,4 +1,4 @@
-"""Events of campaigns and of their recipients."""
+"""Build the rows of events about campaigns and their recipients."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The records of campaigns and their recipients, the statuses of campaigns, and the names that other modules know
-campaigns by."""
+"""Define the records of campaigns and of their recipients, and the statuses of campaigns.
+
+Names by which other modules know campaigns, such as `CAMPAIGN_FUNCTION`, are defined here, too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of a campaign, which say how it is sent: their values, and how they are read and checked."""
+"""Read and check the options of a campaign, which say how it is sent."""
 
 from __future__ import annotations
 

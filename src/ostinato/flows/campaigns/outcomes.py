@@ -1,4 +1,4 @@
-"""Outcomes of recipients and of campaigns: collect the turns that are over, count, and aggregate."""
+"""Collect the outcomes of recipients, and aggregate them into the outcome of their campaign."""
 
 from __future__ import annotations
 

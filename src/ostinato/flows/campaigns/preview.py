@@ -1,4 +1,4 @@
-"""Preview a campaign: which users it would reach now, and why it would skip the others."""
+"""Preview which users a campaign would reach now, and why it would skip the others."""
 
 from __future__ import annotations
 

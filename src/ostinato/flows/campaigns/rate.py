@@ -1,4 +1,7 @@
-"""The rate limit of a campaign, or of all campaigns of an agent: so many messages per second, minute, hour or day."""
+"""Limit how many messages are sent per second, minute, hour or day.
+
+A limit applies to one campaign, or to all campaigns of an agent.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,10 @@ class Rate:
         return max(0, (now - self._from(arrival, now)) // self.interval)
 
     def take(self, arrival: Micros, now: Micros, count: int) -> Micros:
-        """Return the next `arrival`: the time when the last of `count` new messages was due."""
+        """Return the new `arrival` after `count` messages were sent at `now`.
+
+        `arrival` is the time when the last sent message was due.
+        """
         return self._from(arrival, now) + count * self.interval
 
     def next(self, arrival: Micros, now: Micros) -> Micros:

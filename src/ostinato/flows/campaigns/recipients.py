@@ -1,4 +1,4 @@
-"""One recipient of a campaign: make the record, say when the turn is due, and write the outcome."""
+"""Make, finish and store the records of a campaign's recipients. A record says when the recipient's turn is due."""
 
 from __future__ import annotations
 

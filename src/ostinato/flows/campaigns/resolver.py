@@ -1,4 +1,4 @@
-"""Call the resolver of a segment: the function of an agent that returns the external ids of users."""
+"""Call the resolver of a segment. A resolver is a function of an agent that returns the external ids of users."""
 
 from __future__ import annotations
 

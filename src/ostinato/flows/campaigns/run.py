@@ -1,8 +1,9 @@
-"""The durable function `agent-campaign`: resolve the audience, send until every recipient's turn is over, and return
-the outcome.
+"""Define the durable function `agent-campaign`, which carries out one campaign.
+
+It resolves the audience, sends until every recipient's turn is over, and returns the outcome.
 
 The function itself has no state. The state of a campaign is in its rows, which `audience`, `sends` and `changes` write.
-So a recovered run continues from those rows, and two runs of one occurrence work on the same campaign.
+So a recovered run continues from those rows. Two runs of one occurrence work on the same campaign.
 """
 
 from __future__ import annotations

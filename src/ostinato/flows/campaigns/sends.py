@@ -1,5 +1,7 @@
-"""Send a campaign: begin the turns that are due, as far as the rates allow. Each turn goes to the mailbox of its
-recipient's session."""
+"""Begin the turns of a campaign that are due, as far as the rates allow.
+
+Each turn goes to the mailbox of its recipient's session.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The tables of campaigns, the functions that read and write their rows, and their SQL statements."""
+"""Define the tables of campaigns and their SQL statements.
+
+The functions that convert rows into records and back are here, too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The suppression list of an agent: users to whom no campaign sends."""
+"""Change the suppression list of an agent. Campaigns send nothing to the users on this list."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""The variants of a campaign, and its holdout group, which gets no message. A hash of the external id selects a user's
-variant, which is therefore always the same."""
+"""Assign users to the variants of a campaign, or to its holdout group.
+
+The holdout group gets no message. A hash of the external id selects a user's variant, so the variant stays the same.
+"""
 
 from __future__ import annotations
 

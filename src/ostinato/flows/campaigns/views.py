@@ -1,4 +1,7 @@
-"""What users see of campaigns and recipients: `CampaignInfo` and `RecipientInfo`, made from the stored records."""
+"""Show campaigns and recipients to users as `CampaignInfo` and `RecipientInfo`.
+
+Both are made from the stored records.
+"""
 
 from __future__ import annotations
 

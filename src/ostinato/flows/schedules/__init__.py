@@ -1,4 +1,6 @@
-"""Schedules for agents: ordinary schedules whose action begins a turn of an agent, or a campaign.
+"""Schedule turns of agents, and campaigns.
+
+An agent's schedule is an ordinary schedule whose action begins a turn or a campaign.
 
 `definition.py` reads what users write. `operations.py` has the transactions. `api.py` is `app.agents.schedules(agent)`.
 `occurrence.py` has the durable function that a due time starts. `tools.py` has the tools with which an agent creates

@@ -1,5 +1,8 @@
-"""`app.agents.schedules(agent)`: create, change, cancel and read the schedules of an agent, for trusted callers. The
-module also updates the schedules of a node's agents when the node starts."""
+"""Implement `app.agents.schedules(agent)`, the API of an agent's schedules.
+
+Only trusted callers may use it, because its calls may name any user. When a node starts, the module also updates the
+schedules of the node's agents.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The definition of an agent's schedule: read it, check it, and convert it into a spec and policies. Nothing here uses
-the store."""
+"""Read the definition of an agent's schedule, and convert it into a spec and policies. Nothing here uses the store."""
 
 from __future__ import annotations
 
@@ -41,8 +40,12 @@ _BUFFER = 100
 
 @dataclass(frozen=True, slots=True)
 class OnMissed:
-    """What happens to due times that were missed. With the policy `skip`, none of them runs. With `catch_up`, those
-    older than `max_age_seconds` are dropped, and then the newest `max_runs` run."""
+    """What happens to due times that were missed.
+
+    - `policy`: `skip` runs none of them, and `catch_up` runs them late.
+    - `max_runs`: `catch_up` runs only the newest ones, at most this many.
+    - `max_age_seconds`: `catch_up` drops the ones that are older.
+    """
 
     policy: str = "skip"
     max_runs: int | None = None

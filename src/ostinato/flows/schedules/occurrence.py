@@ -95,11 +95,9 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
 
 
 class Holding:
-    """Keeps the runs of occurrences active while their turns are in progress.
+    """Keeps the runs of occurrences active, so that they count for `max_concurrent_runs`.
 
-    An active run counts for `max_concurrent_runs`, and a parked run does not. At most half of the node's slots hold
-    such runs, because sessions need slots, too. Further runs are parked. So more turns than `max_concurrent_runs` may
-    be in progress.
+    At most half of the node's slots are used for this. Further runs are parked, and parked runs do not count.
     """
 
     def __init__(self) -> None:

@@ -210,8 +210,10 @@ def _nominal(run: Run) -> Micros:
 def _run_record(
     run: Run, stored: StoredSchedule, begun: Micros | None, campaign: CampaignEnd | None
 ) -> ScheduleRunRecord:
-    """Return the record of an occurrence. If the run of a campaign was stopped, the campaign ends after the run. In
-    that case `campaign` is given, and the outcome, the reason and the end time come from `campaign`."""
+    """Return the record of an occurrence, made from its `run`.
+
+    If the run was stopped and `campaign` is given, the outcome, reason and end time come from `campaign`.
+    """
     detail = read_detail(run.detail)
     result: dict[str, Any] = {}
     outcome, reason, finished = None, run.reason, run.finished

@@ -1,7 +1,7 @@
-"""`SchedulerStore`, with which an executor that is not a node handles due occurrences.
+"""Let an executor that is not a node handle due occurrences of an agent's schedules.
 
-The executor lists due occurrences, claims one and reports its outcome. `SchedulerStore` implements the store contract
-of Zupa's RFC on scheduled flows.
+With `SchedulerStore`, the executor lists due occurrences, claims one and reports its outcome. `SchedulerStore`
+implements the store contract of Zupa's RFC on scheduled flows.
 
 An occurrence is a run. A claim gives the run the status waiting. Nodes claim only ready runs, so no node claims this
 run. When the claim expires, the run is ready again. A node that has the agent's code claims these runs like all others,

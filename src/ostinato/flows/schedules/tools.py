@@ -1,4 +1,4 @@
-"""Tools with which an agent schedules turns, only for the user it talks with.
+"""Give an agent tools that schedule turns for the user it talks with.
 
 The user comes from the session (`ToolContext`), never from the model's arguments. A tool refuses a request for another
 user's schedule, or for a flow that is not allowed. Such a refusal writes the event `schedule:tool_scope_denied` for

@@ -1,1 +1,2 @@
-"""The calls of `app.journeys`, and the values that they return."""
+"""Provide `app.journeys`, the API of journeys. Its calls are in `changes` and `queries`, and the values that they
+return are in `views`."""

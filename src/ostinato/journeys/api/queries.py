@@ -215,12 +215,15 @@ class JourneyQueries:
         request: Request | None = None,
         guarded: bool = False,
     ) -> tuple[list[JourneyStatus], str | None]:
-        """Return the instances that match all filters, newest first, and the cursor of the next page. The cursor is the
-        `before` for the next call. If the cursor is None, this page is the last.
+        """Return a page of the instances that match all filters, newest first, and a cursor.
 
-        A page can be shorter than `limit`, even if it is not the last one. With `guarded`, instances that a read guard
-        hides are left out. With `phase`, instances whose outcome is withheld until their compensation ends are left
-        out. Raise `OstinatoError` if `phase` is unknown.
+        Pass the cursor as `before` to get the next page. On the last page, the cursor is None. Any page may have fewer
+        instances than `limit`.
+
+        - With `guarded`, instances that a read guard hides are left out.
+        - With `phase`, an ended instance is left out until its synchronous compensation has ended.
+
+        Raise `OstinatoError` if `phase` is unknown.
         """
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")

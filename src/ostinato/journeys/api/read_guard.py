@@ -1,4 +1,5 @@
-"""Evaluate a read guard: a subjourney that decides whether a caller may read an instance."""
+"""Evaluate read guards. A read guard is a subjourney that decides whether a caller may read an instance or a
+binding."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The views of an instance that callers get: a status while the instance runs, and an outcome when it has ended.
-`to_json` uses the field names of the HTTP API."""
+"""Build the status or the outcome of an instance for callers. An instance has a status while it runs, and an outcome
+when it has ended. `to_json` uses the field names of the HTTP API."""
 
 from __future__ import annotations
 

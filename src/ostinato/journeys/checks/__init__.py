@@ -1,8 +1,7 @@
-"""The rules that a definition must follow beyond its shape.
+"""Check the rules that a definition must follow beyond its shape.
 
-A rule is a function that gets one definition and yields findings. Its docstring says what it checks. Each finding
-reports a place that breaks the rule. To add a rule, write a function in the module of its subject, and add a line to
-the `RULES` of that module.
+A rule is a function that gets one definition and yields findings. Each finding reports a place that breaks the rule. To
+add a rule, write a function in the module of its subject, and list it in `RULES`.
 """
 
 from __future__ import annotations

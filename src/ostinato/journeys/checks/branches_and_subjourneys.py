@@ -1,4 +1,4 @@
-"""Rules about branches and subjourneys."""
+"""Check the branches and subjourneys of a definition. The rules about transform states and attributes are here, too."""
 
 from __future__ import annotations
 

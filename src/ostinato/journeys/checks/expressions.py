@@ -1,4 +1,4 @@
-"""Rules about expressions."""
+"""Check the expressions of a definition."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _wrong(checking: CheckContext, expression: Expression) -> str | None:
 
 
 def predicate_decides(checking: CheckContext) -> Iterator[Finding]:
-    """Check that no predicate is a literal other than `true` or `false`."""
+    """Report each predicate that is a literal number, string, `null`, list or object."""
     for site in checking.sites:
         if site.role is Role.PREDICATE and _NOT_BOOLEAN.fullmatch(site.expression.expr.strip()):
             yield Finding((*site.expression.path, "expr"), "a predicate is true or false, and this literal is neither")

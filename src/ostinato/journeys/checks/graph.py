@@ -1,4 +1,4 @@
-"""Rules about the graph of states."""
+"""Check the graph of states. For example, every target must exist, and every state must be reachable."""
 
 from __future__ import annotations
 

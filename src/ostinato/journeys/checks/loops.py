@@ -1,4 +1,4 @@
-"""Rules about loops, and about the states of APIs (`kind: Api`). An API answers at once, so its states must not
+"""Check the loops of a definition, and the states of APIs (`kind: Api`). An API answers at once, so its states must not
 wait."""
 
 from __future__ import annotations

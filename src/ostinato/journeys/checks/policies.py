@@ -1,4 +1,5 @@
-"""Rules about policies: a policy has the fields that its kind needs, and references name existing policies."""
+"""Check the policies of a definition. A policy must have the fields that its kind needs, and must name secrets by
+reference. Policies that are named as defaults must exist."""
 
 from __future__ import annotations
 

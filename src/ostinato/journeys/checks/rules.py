@@ -1,4 +1,4 @@
-"""The types of the checks: a rule, its context and its findings."""
+"""Define the types `Rule`, `CheckContext` and `Finding`, which all checks use."""
 
 from __future__ import annotations
 
@@ -43,9 +43,15 @@ class CheckContext:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A violation of a rule, at `path`. With `key`, the finding is about the key at `path`; otherwise it is about the
-    value. If the path `needs` could not be read, the finding is dropped. If `code` or `severity` is set, it is used
-    instead of the rule's own."""
+    """A violation of a rule.
+
+    - `path`: where the violation is.
+    - `message`: what is wrong.
+    - `suggestion`: how to correct it.
+    - `key`: the violation is in the key at `path`, instead of the value.
+    - `code`, `severity`: if set, used instead of the rule's own.
+    - `needs`: another path. If the value there could not be read, the finding is dropped.
+    """
 
     path: Path
     message: str

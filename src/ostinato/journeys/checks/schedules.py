@@ -1,5 +1,5 @@
-"""The rule that a scheduled run must not reach a state that waits for an input. Other checks of schedules are in the
-task kind `schedule`."""
+"""Check that a scheduled run reaches no state that waits for an input. The task kind `schedule` makes the other checks
+of schedules."""
 
 from __future__ import annotations
 

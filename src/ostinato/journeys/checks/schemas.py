@@ -1,4 +1,4 @@
-"""Rules about the JSON Schemas in a definition. A reference must lead to a part of the same schema."""
+"""Check the JSON Schemas in a definition. A reference must lead to a part of the same schema."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Rules about the parts of a definition that its callers and operators see: tags, bindings, responses, configuration,
-guards and cookies."""
+"""Check the parts of a definition that its callers and operators see. Examples are tags, bindings, responses,
+configuration, guards and cookies."""
 
 from __future__ import annotations
 

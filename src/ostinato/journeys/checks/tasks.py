@@ -1,4 +1,4 @@
-"""Rules about tasks: the kind exists and accepts the settings."""
+"""Check that the kind of each task exists and accepts the task's settings."""
 
 from __future__ import annotations
 

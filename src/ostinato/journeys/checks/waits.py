@@ -1,4 +1,4 @@
-"""Rules about states that wait for an input or for a time."""
+"""Check the states that wait for an input or for a time."""
 
 from __future__ import annotations
 

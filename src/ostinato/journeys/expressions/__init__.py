@@ -1,1 +1,2 @@
-"""The expression languages of journeys, and the worker processes that evaluate them."""
+"""Evaluate the expressions of journeys in several languages. Each language except `plain` has its own worker
+processes."""

@@ -1,4 +1,4 @@
-"""The interface of an expression language. To add a language, implement these methods."""
+"""Define the interface of an expression language. To add a language, implement the methods of `Language`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Send and receive messages over a pipe: four bytes for the length, then JSON.
+"""Send and receive messages over a pipe. A message is four bytes for its length, and then JSON.
 
-Both the worker and its parent import this module. It imports nothing else of Ostinato, so that a worker is small and
-starts quickly. Times come from the machine's clock, not from the engine's, because processes do not run on virtual
-time.
+This module imports nothing else of Ostinato, so that a worker is small and starts quickly. Times come from the
+machine's clock, because processes do not run on virtual time.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The expression languages that come with Ostinato: `languages(settings)`. Each language except `plain` has its own
-worker processes, which are started on first use."""
+"""Provide the expression languages that come with Ostinato. `languages` returns all of them. Each language except
+`plain` has its own worker processes, which are started on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The worker processes of one expression language.
+"""Evaluate the expressions of one language in a pool of worker processes.
 
 Requests are sent to workers in batches. Each answer is delivered when it arrives. While a worker evaluates a batch, the
 batch occupies a *place*. There are quick places, and slow places for slow requests.
@@ -137,16 +137,15 @@ class _RequestQueue:
 
     @property
     def slow(self) -> int:
-        """The number of workers that the waiting slow requests could use at the same time. Requests that stalled or
-        lost their worker count once per expression. Requests whose expression was slow before count one each."""
+        """The number of slow workers that the waiting requests could use at the same time."""
         return len(self._alone) + len(self._suspects)
 
     def take(self, lane: _Lane) -> list[_Job]:
         return self._take_slow() if lane is _Lane.SLOW else self._take_quick()
 
     def _take_quick(self) -> list[_Job]:
-        """Return the next batch: alternately requests to be answered one by one, and all others. If no such request
-        waits, return one request whose expression was slow before."""
+        """Return the next batch for a quick worker, or an empty list. A request whose expression was slow before is
+        returned only if no other request waits for a quick worker."""
         self._apart_first = not self._apart_first
         for apart in (self._apart_first, not self._apart_first):
             if batch := self._batch_apart() if apart else self._batch_together():
@@ -182,8 +181,11 @@ class _RequestQueue:
 
     @staticmethod
     def _from(*queues: tuple[deque[_Job], int]) -> list[_Job]:
-        """Fill a batch from the queues, in order, and return it. Each queue is paired with a number: the queue adds
-        requests until the whole batch has that many. Requests whose caller no longer waits are dropped."""
+        """Return a batch of requests, taken from `queues` in order.
+
+        - Each entry of `queues` is (queue, limit). A queue is used while the batch has fewer requests than the limit.
+        - Requests whose caller no longer waits are dropped.
+        """
         batch: list[_Job] = []
         size = 0
         for queue, most in queues:
@@ -241,10 +243,8 @@ class Pool:
                 future.cancel()
 
     def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
-        """Let one more worker serve the queue if that is worthwhile. If slow requests wait, use one more slow place. If
-        at least `WORTH` requests wait, use one more quick place. Do the same if any request waits and no quick place is
-        in use. Otherwise look again after `WHILE_S`, and use one more quick place if requests still wait. The settings
-        limit the number of places."""
+        """Let another worker serve `queue` if enough requests wait. If only a few wait, check again after `WHILE_S`
+        seconds."""
         if queue.slow:
             self._add_drain(queue, loop, _Lane.SLOW)
         if queue.waiting >= WORTH or (queue.draining[_Lane.QUICK] == 0 and queue.waiting + queue.suspects):
@@ -281,8 +281,8 @@ class Pool:
     def _take_back(
         self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job], moved: bool
     ) -> None:
-        """Queue the unanswered requests of a batch again. `moved` means that one request of the batch continues, and
-        has moved from a quick place to a slow place."""
+        """Put the unanswered `jobs` of a batch back into `queue`. If `moved` is true, the worker of the batch now
+        counts as a slow worker."""
         if moved:
             queue.draining[_Lane.QUICK] -= 1
             queue.draining[_Lane.SLOW] += 1

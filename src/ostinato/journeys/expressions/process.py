@@ -1,6 +1,6 @@
-"""One worker process, as its parent uses it.
+"""Start one worker process, send it requests, and receive its answers.
 
-The process is a new interpreter, never a fork, so it has none of the parent's threads, locks, environment variables or
+The process is a new interpreter, never a fork. So it has none of the parent's threads, locks, environment variables or
 open files.
 """
 

@@ -1,4 +1,4 @@
-"""The limits of expressions, and the number of worker processes."""
+"""Set the limits of expressions, and the number of worker processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language of journeys: definitions as values, and the reader that builds them from documents."""
+"""Define the language of journeys. The reader builds a `Definition` from a document in this language."""
 
 from ostinato.journeys.language.definition import Definition
 from ostinato.journeys.language.reader import Draft, draft, read

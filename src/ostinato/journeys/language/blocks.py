@@ -1,4 +1,4 @@
-"""The blocks of a definition other than its states."""
+"""Define the blocks of a definition other than its states. Examples are policies, bindings and cookies."""
 
 from __future__ import annotations
 

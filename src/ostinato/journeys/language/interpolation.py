@@ -1,7 +1,7 @@
-"""Placeholders in texts: `${context.a.b}` and `${platform.config.x}`.
+"""Replace placeholders in texts by their values.
 
-Inside a longer text, a value that is not a text is written as JSON. A missing or null value is an error, and is never
-replaced by an empty text. Placeholders have no indices and no expressions.
+Placeholders are written `${context.a.b}` or `${platform.config.x}`. Inside a longer text, a value that is not a text is
+written as JSON. A missing or null value is an error, except in `fill_known`.
 """
 
 from __future__ import annotations

@@ -132,8 +132,8 @@ def read_object(cls: type, reading: Reading, value: Any, path: Path, *, also: Se
 
 
 def refuse_unknown(reading: Reading, value: Mapping[str, Any], path: Path, allowed: Sequence[str]) -> set[str]:
-    """Report the keys of `value` that are not in `allowed`. Return the allowed keys that were probably misspelt. The
-    caller does not report the returned keys as missing."""
+    """Report each key of `value` that is not in `allowed`, such as `nmae`. Return the keys that were probably meant,
+    such as `name`. The caller should not report the returned keys as missing."""
     meant = set()
     for name in value:
         if name not in allowed:

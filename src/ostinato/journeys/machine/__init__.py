@@ -1,1 +1,2 @@
-"""The state machine of an instance. Pure: it uses no clock, store or network, and evaluates no expressions."""
+"""Compute how an instance moves through its states. This package uses no clock, store or network, and evaluates no
+expressions."""

@@ -1,8 +1,7 @@
-"""The inputs of an instance, and the decision that follows from them.
+"""Define the inputs of an instance, and the decision that follows from them.
 
 The caller commits the instance and the events of a decision in one transaction. Then it performs the effects and calls
-`advance` with their results. The effects depend on the instance alone (`pending_effects`), so after a crash another
-node repeats them under the same keys.
+`advance` with their results. After a crash, another node repeats the effects under the same keys.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The stored form of an instance: a tree of frames.
+"""Define the stored form of an instance, which is a tree of frames.
 
 A frame is a position in one graph, with its own context. The root frame is in the journey's own graph. Each branch of a
 parallel state, and each subjourney, is a child of the frame that waits for it.
@@ -101,8 +101,7 @@ class Frame:
 
     @property
     def timer(self) -> str:
-        """The purpose of the frame's timer. It contains the frame's `id` and `visit`, so each visit of a state has its
-        own timer."""
+        """The string that identifies the frame's timer. Each visit of a state has its own timer."""
         return f"journey:{self.id}:{self.visit}"
 
 

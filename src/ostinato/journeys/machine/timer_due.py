@@ -1,4 +1,4 @@
-"""Compute when a timer state fires: an ISO 8601 duration after now, or at an RFC 3339 time."""
+"""Compute when a timer state fires. It fires after an ISO 8601 duration, or at an RFC 3339 time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Compute the values that states write: merge objects, write at a path, add attributes. No function changes a value in
-place."""
+"""Compute the values that states write to the context and the attributes. No function changes a value in place."""
 
 from __future__ import annotations
 

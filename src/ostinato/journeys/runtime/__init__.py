@@ -1,1 +1,1 @@
-"""Run instances: load them, advance them, commit the changes."""
+"""Load instances of journeys, advance them, and commit the changes."""

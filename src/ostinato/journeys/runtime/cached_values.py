@@ -1,4 +1,4 @@
-"""The service `cache`: values that cache tasks store, shared by the journeys of a namespace."""
+"""Provide the service `cache`, which stores values by key. The journeys of a namespace share these values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Write changes of instances.
+"""Write the changes of instances to the store.
 
-A writer holds the instance's run by a claim or a lock, and writes all of a change in one transaction: the instance, its
-timers and labels, the run of its compensation, the extra writes of its tasks, and its events."""
+The writer holds the instance's run by a claim or a lock. One transaction writes the whole change, for example the
+instance, its timers, its labels and its events.
+"""
 
 from __future__ import annotations
 
@@ -173,11 +174,12 @@ def run_end(change: Change) -> End:
 def end_runs(
     changes: Sequence[Change], now: Micros, status: Status | None = None
 ) -> Operation[tuple[list[Row], list[Ended]]]:
-    """End the runs of ended instances, whatever status the runs have. The caller has locked the runs. A node that still
-    has a claim on one of the runs loses the claim. Return (events to write, an `Ended` for each run).
+    """End the runs of ended instances. Return (events to write, an `Ended` for each run).
 
-    `status` is the new status of all runs. By default, the status of each run follows from how its instance ended. To
-    terminate runs, pass `status`, because their instances end as cancelled.
+    The caller has locked the runs. A node that has claimed one of the runs loses the claim.
+
+    - If `status` is given, all runs get this status.
+    - Otherwise, the status of each run follows from how its instance ended.
     """
     ends = [run_end(change) for change in changes]
     rows = [(end.run.id, (status or end.status).value, end.reason, end.error) for end in ends]

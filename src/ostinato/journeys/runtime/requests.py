@@ -1,8 +1,5 @@
-"""Read a request: validate its input, and extract the headers and query parameters that are put into the context or
-passed on to outbound calls.
-
-The tags and attributes of a start are read in tags_and_attributes.py.
-"""
+"""Validate the input of a request. Also extract the headers and query parameters that the context or outbound calls
+need. The tags and attributes of a start are read in tags_and_attributes.py."""
 
 from __future__ import annotations
 
@@ -87,8 +84,8 @@ def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, 
 
 
 def with_passed_headers(binding: RequestBinding, request: Request | None) -> Request | None:
-    """Return the request with the headers for outbound calls added to `passed_on`. `binding` says which headers are
-    passed on, and under which names."""
+    """Return a copy of `request` with more headers in its `passed_on`. The headers in `passed_on` are sent with
+    outbound calls. `binding` says which headers to add, and under which names."""
     if request is None:
         return None
     passed = ((one.to_header, request.header(one.from_header)) for one in binding.headers_passthrough)

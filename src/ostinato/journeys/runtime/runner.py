@@ -54,8 +54,7 @@ class JourneyRunner:
         await self._changes.stop()
 
     def active_segment(self, run_id: str) -> Segment | None:
-        """Return the `Segment` that currently runs this instance on this node, or None. A segment runs one instance
-        until it waits or ends."""
+        """Return the `Segment` that is running the instance `run_id` on this node, or None."""
         return self._segments.get(run_id)
 
     def hand_over(self, run: Run, loaded: LoadedInstance, request: Request | None) -> None:

@@ -1,4 +1,5 @@
-"""Store the answers to inputs of steps by key, so that a repeated submit returns the first answer."""
+"""Store the answer to a submit under the key that the caller gave. A repeated submit with this key returns the first
+answer."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ class Outdated(Exception):
 
 
 def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = False) -> ExtraWrite:
-    """Return an extra write that inserts an empty row for the answer of a step. The extra write runs in the transaction
-    that applies the input. With `only`, the extra write raises `Outdated` if another call has inserted the row."""
+    """Return an `ExtraWrite` that reserves a row for the answer to a step's input. The write belongs to the transaction
+    that applies the input. With `only`, the write raises `Outdated` if the row exists already."""
 
     def perform(_: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
         record = yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)

@@ -33,13 +33,14 @@ _CRASHED = "its node crashed repeatedly while running it"
 def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End an instance, whichever node holds it. Return the run's status, the events to write, and an `Ended` for each
-    ended run.
+    """End an instance, whichever node runs it. Return (status of the run, events to write, an `Ended` for each ended
+    run).
 
-    If the instance cannot begin, only its run is ended. If the instance has ended, only its run is ended, with the
-    status that follows from the instance. Nothing is changed while a node still decides whether an ended instance is
-    compensated. If the journey is not cancellable, a cancellation changes nothing. A terminated instance is not
-    compensated.
+    - If the instance cannot begin, only its run is ended.
+    - If the instance has ended but may still be compensated, nothing changes.
+    - If the instance has ended for good, only its run is ended.
+    - If `status` is `CANCELLED` and the journey is not cancellable, nothing changes.
+    - Otherwise the instance and its run are ended. A terminated instance is not compensated.
     """
     match status:
         case Status.CANCELLED:

@@ -1,4 +1,5 @@
-"""The tags and attributes of a new instance: read them from the definition, the call and the request, and limit them.
+"""Read the tags and attributes of a new instance, and check their limits. They come from the definition, the call and
+the request.
 
 `machine.values.add_attributes` applies the same limits to attributes that a state adds later.
 """

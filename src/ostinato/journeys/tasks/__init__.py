@@ -1,1 +1,1 @@
-"""The task kinds, one module each; `standard` lists them."""
+"""Define the task kinds of journeys. Each kind has its own module, and `standard` lists all kinds."""

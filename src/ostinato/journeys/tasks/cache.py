@@ -1,4 +1,5 @@
-"""The task `cache:v1`: get or put a cached value. A put that is repeated after a crash stores the same value."""
+"""Run the task `cache:v1`, which gets or puts a cached value. A put that is repeated after a crash stores the same
+value."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""The service `publisher`, implemented with librdkafka (the package's extra `kafka`). It opens one producer per cluster
-on first use. A record counts as published when all in-sync replicas have confirmed it."""
+"""Provide the service `publisher`, which publishes records to Kafka. It uses librdkafka (the package's extra `kafka`),
+and opens one producer per connection on first use. A record counts as published when all in-sync replicas have
+confirmed it."""
 
 from __future__ import annotations
 

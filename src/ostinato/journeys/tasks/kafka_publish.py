@@ -1,6 +1,5 @@
-"""The task `kafkaPublish:v1`: publish one record. The task ends when the cluster has accepted the record. If the task
-is repeated after a crash, the record has the same `idempotency-key` header, so that consumers can recognize the
-duplicate."""
+"""Run the task `kafkaPublish:v1`, which publishes one record. The task ends when the cluster has accepted the record.
+If the task is repeated after a crash, consumers recognize the duplicate by its `idempotency-key` header."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The task `schedule:v1`: create or renew a binding, which is a schedule that starts this journey at a given state. The
-binding is written in the transaction that advances the instance."""
+"""Run the task `schedule:v1`, which creates or renews a binding. A binding is a schedule that starts this journey at a
+given state. It is written in the transaction that advances the instance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The services that the app provides to tasks by name."""
+"""Define the interfaces of the services `cache` and `publisher`. A task gets these services by name."""
 
 from __future__ import annotations
 

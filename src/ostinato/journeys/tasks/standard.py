@@ -1,4 +1,4 @@
-"""The task kinds and the expression languages that come with Ostinato."""
+"""List the task kinds and the expression languages that come with Ostinato."""
 
 from __future__ import annotations
 

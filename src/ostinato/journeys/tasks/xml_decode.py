@@ -1,5 +1,5 @@
-"""The task `xmlDecode:v1`, which converts XML to JSON. Documents with a DOCTYPE are refused, so entities are neither
-expanded nor fetched. The depth, the size, and the number of elements and attributes are limited.
+"""Run the task `xmlDecode:v1`, which converts XML to JSON. Documents with a DOCTYPE are refused, so entities are
+neither expanded nor fetched. The depth, the size, and the number of elements and attributes are limited.
 
 The result is an object with the root element under its name. Elements are converted by these rules:
 

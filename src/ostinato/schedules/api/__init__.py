@@ -1,1 +1,1 @@
-"""`app.schedules`: the calls that users make."""
+"""Provide `app.schedules`, the API of schedules. Its calls are in `changes` and `queries`."""

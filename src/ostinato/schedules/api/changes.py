@@ -1,5 +1,5 @@
-"""`app.schedules`: create, change and delete schedules. Each call checks its arguments, runs an operation of
-`schedules/operations`, and returns the result."""
+"""Provide the calls of `app.schedules` that create, change and delete schedules. Each call checks its arguments, runs
+an operation of `schedules/operations`, and returns the result."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""`app.schedules`: the calls that only read schedules, their history, their coming times, explanations and
-simulations."""
+"""Provide the calls of `app.schedules` that only read, such as `get`, `history` and `upcoming`. They also explain and
+simulate schedules."""
 
 from __future__ import annotations
 

@@ -1,9 +1,7 @@
-"""Decide which due occurrences of a schedule run, and why the others do not. The catch-up policy and pauses decide
-this. Pure.
+"""Apply the catch-up policy and the pauses of a schedule to its due occurrences. An occurrence that does not run gets a
+reason. This module is pure.
 
-Jitter or a user's move can delay an occurrence beyond now. `generate` stops at the first such occurrence. `reached`,
-the last decided time, stays before that occurrence. So neither an edit nor the completion of the schedule can lose the
-occurrence.
+If jitter or a user's move delays an occurrence beyond now, `generate` stops there, and decides it later.
 """
 
 from __future__ import annotations
@@ -94,11 +92,12 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
 def _newest(
     schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
 ) -> tuple[Micros, Micros]:
-    """Return the oldest due occurrence that runs, as (actual time, nominal time). All newer due occurrences run, too.
-    If none runs, the result is later than `now`.
+    """Select the newest due occurrences. Return the oldest selected one as (actual time, nominal time).
 
-    All occurrences that are on time run. A late occurrence runs only if it is among the `most` newest late ones and not
-    before `since`. With `instead`, late occurrences run only if no occurrence is on time.
+    - Of the occurrences on time, all are selected.
+    - Of the late occurrences, the `most` newest are selected, but none before `since`.
+    - With `instead`, late occurrences are selected only if no occurrence is on time.
+    - If no occurrence is selected, the returned actual time is after `now`.
     """
     oldest = (now + 1, 0)
     late = on_time = 0

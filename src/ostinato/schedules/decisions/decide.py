@@ -1,8 +1,7 @@
-"""Decide for one schedule at one moment which occurrences start, wait or do not run, given its unfinished runs. Pure.
+"""Decide which occurrences of a schedule start, wait or do not run at one moment. This module is pure.
 
-Every change of a schedule's progress goes through here: the beat, a trigger, a step of a backfill, the end of a run,
-and the simulation. After the end of a run, a long buffer need not be read as a whole: if `oldest_suffice` returns True,
-`decide_by_oldest` decides from the oldest waiting runs.
+Firings, triggers, steps of backfills, ends of runs and simulations are decided here, unless `fast_path` handles them.
+After the end of a run, `decide_by_oldest` may need only the oldest waiting runs.
 """
 
 from __future__ import annotations
@@ -212,9 +211,8 @@ def decide(
 
 
 def oldest_suffice(schedule: Schedule) -> bool:
-    """Return whether the oldest waiting runs suffice to decide what starts after a run ends. They suffice if only
-    the oldest waiting run can start and all others keep waiting. This depends on the schedule's policies and state
-    alone."""
+    """Return whether a decision about this schedule needs only its oldest waiting runs. If so, the caller may use
+    `decide_by_oldest`."""
     policies, memory = schedule.policies, schedule.memory
     return (
         memory.alike
@@ -226,12 +224,8 @@ def oldest_suffice(schedule: Schedule) -> bool:
 
 
 def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
-    """Decide after the end of a run, from the oldest waiting runs alone. Of the waiting runs, `live` has only the
-    oldest, at least two.
-
-    Returns None if a younger waiting run may have expired. The caller must then read all waiting runs. Runs expire
-    oldest first, and manual runs never expire.
-    """
+    """Decide what starts after a run has ended, without reading all waiting runs. `live` has the running runs and the
+    oldest waiting runs, at least two. Return None if the decision needs all waiting runs."""
     decision = decide(schedule, live, [], now, lambda: "")
     never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)
     if decision.drop or never:
@@ -245,8 +239,8 @@ def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> D
 def _judge(
     schedule: Schedule, queue: Sequence[Waiting], running: Sequence[Live], now: Micros
 ) -> tuple[Verdict, tuple[list[Live], bool]]:
-    """Apply the overlap policy. Return the verdict, and a pair (runs to stop, whether to terminate them). If all runs
-    to stop end at once, the verdict treats them as ended."""
+    """Apply the overlap policy. Return (verdict, (runs to stop, whether to terminate them)). If the runs can be stopped
+    immediately, the verdict no longer counts them as running."""
     verdict = process_buffer(schedule, queue, [run.root_id for run in running], now)
     if not verdict.cancel and not verdict.terminate:
         return verdict, ([], False)
@@ -259,9 +253,8 @@ def _judge(
 def _with_windows(
     schedule: Schedule, occurrences: Sequence[Occurrence], new_id: Callable[[], str]
 ) -> tuple[list[Fresh], Micros | None]:
-    """Return a `Fresh` for each occurrence, and the start of the next data window. The data window of an occurrence
-    begins at the nominal time of the occurrence before. Coalesced occurrences are passed over, so that the window
-    includes their times."""
+    """Return a `Fresh` for each occurrence, and the start of the next data window. A data window begins at the nominal
+    time of the previous occurrence. Coalesced and manual occurrences do not count as previous."""
     previous = schedule.memory.previous
     fresh: list[Fresh] = []
     compiled = schedule.spec.compiled

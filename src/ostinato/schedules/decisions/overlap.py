@@ -1,9 +1,14 @@
-"""Apply the overlap policy: which waiting occurrences start, keep waiting or are dropped, and which runs are stopped.
-Pure.
+"""Apply the overlap policy of a schedule to its new and waiting occurrences. The result says which occurrences start,
+wait or are dropped. It also says whether running runs are stopped. This module is pure.
 
 The rules are Temporal's (service/worker/scheduler/buffer.go), except where its behaviour surprises users. These rules
-are Ostinato's own: a started occurrence counts as running until its last attempt ends; an expired occurrence does not
-block others; BUFFER_ONE buffers the earliest occurrence; ALLOW_ALL always starts; every drop has a reason.
+are Ostinato's own:
+
+- A started occurrence counts as running until its last attempt ends.
+- An expired occurrence does not block others.
+- BUFFER_ONE buffers the earliest occurrence.
+- ALLOW_ALL always starts.
+- Every drop has a reason.
 """
 
 from __future__ import annotations

@@ -22,11 +22,16 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A row for `count` times that do not run, from `nominal` to `last`.
+    """A row for one or more times that do not run.
 
-    If `new` is false, the row exists already and is extended. `added` is the number of times to add, and `since` is the
-    first of these times. `blocked_by` is the id of the run that blocked the times. `overlap` is the overlap policy that
-    was set for this time alone, or None.
+    - `nominal`: the first of the times
+    - `last`: the last of the times
+    - `count`: the number of times
+    - `new`: true to insert the row, false to extend an existing row
+    - `added`: how many of the times are added now
+    - `since`: the first time that is added now
+    - `blocked_by`: the id of the run that blocked the times, or None
+    - `overlap`: if the row has a single time, the overlap policy set for that time, or None
     """
 
     id: str
@@ -51,12 +56,13 @@ def add_rows(
     stretch: Stretch | None,
     new_id: Callable[[], str],
 ) -> Stretch | None:
-    """Add rows to `rows` for consecutive times that do not run, all for the same reason.
+    """Add rows to `rows` for consecutive times that do not run, all for the same `reason`.
 
-    `group` has the times, each with the id of the run that blocks the time, or None. `stretch` describes the times
-    directly before `group` that did not run, or is None. If `stretch` and `group` have at most `ROWS` times with this
-    reason, each time gets its own row. Otherwise the times of `group` share a row. Returns the stretch that now ends
-    with `group`.
+    - `group`: the times, each with the id of the run that blocks the time, or None
+    - `stretch`: the times directly before `group` that did not run, or None
+
+    Up to `ROWS` times have a row each. If there are more, the times of `group` share a row. Return `stretch` extended
+    by `group`.
     """
     apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
     auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]

@@ -1,1 +1,2 @@
-"""Schedules declared in code, in files and in crontabs: read, compared with the store, applied."""
+"""Read the schedules that code, files and crontabs declare. Compare them with the stored schedules, and apply the
+differences."""

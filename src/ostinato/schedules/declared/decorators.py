@@ -1,4 +1,4 @@
-"""Schedules that code declares with `@app.schedule`. They are collected here until a node starts and applies them."""
+"""Collect the schedules that code declares with `@app.schedule`. A node applies them when it starts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes in a file of schedules, each with its line and column."""
+"""Describe the mistakes in a file of schedules, with line and column. `FileError` contains all mistakes of a file."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""Operations: everything that reads and writes schedules in a transaction."""
+"""Read and write schedules in transactions. An operation is a generator that runs as one transaction (see
+`store.contract`)."""

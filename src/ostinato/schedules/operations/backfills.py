@@ -1,4 +1,5 @@
-"""Backfills: run a range of a schedule's times now, in steps that leave workers for scheduled runs."""
+"""Run backfills in steps. A backfill is a range of a schedule's times that runs now. The steps leave workers free for
+scheduled runs."""
 
 from __future__ import annotations
 

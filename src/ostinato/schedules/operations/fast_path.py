@@ -1,13 +1,11 @@
-"""The fast path for the most common firing and the most common success of a schedule.
+"""Handle the most common firings and successes of schedules on a fast path.
 
-A firing is plain if exactly one time is due and on time, and no run is unfinished. No skip, move or limit may apply.
-Then the occurrence starts under every policy. A success is plain if no run or backfill waits, and the schedule has a
-next time.
+A firing is plain if exactly one time is due and on time, and no run is unfinished. No skip, move or limit may apply. A
+success is plain if no run or backfill waits, and the schedule has a next time.
 
-The fast path turns stored rows into rows to write, without reading the whole schedule or calling `decide`. It must
-write the same rows as the slow path. For a firing, the slow path is `decide.advance` and `write.write_decisions`. For a
-success, it is `run_ended.remember`. tests/unit/schedules/operations/test_fast_path.py writes random firings on both
-paths and compares them.
+The fast path does not read the whole schedule or call `decide`. It must write the same rows as the slow path. The slow
+path is `decide.advance` with `write.write_decisions` for a firing, and `run_ended.remember` for a success.
+tests/unit/schedules/operations/test_fast_path.py writes random firings on both paths and compares them.
 """
 
 from __future__ import annotations
@@ -41,9 +39,8 @@ class Firing(NamedTuple):
 
 
 def plain_firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], str]) -> Firing | None:
-    """Return the plain firing of a schedule that has no unfinished runs, or None. `brief` is the schedule's row from
-    the statement `due_schedules`. None means that the firing is not plain, or that an error occurred. Then the slow
-    path fires the schedule or handles the error."""
+    """Return the `Firing` of a due schedule, or None if the schedule needs the slow path. `brief` is the schedule's row
+    from the statement `due_schedules`. The schedule must have no unfinished runs. This never raises."""
     try:
         return _firing(brief, now, maker, new_id)
     except Exception:

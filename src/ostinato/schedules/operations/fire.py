@@ -1,8 +1,7 @@
-"""Fire the timers of schedules: due times, steps of backfills, and runs whose actions could not be built before.
+"""Fire the timers of schedules. A timer starts due occurrences, starts a step of a backfill, or retries a run's action.
 
-The beat has locked the timers that it fires. It must not wait for a schedule that another transaction has locked: if
-that transaction sets one of these timers, both would wait for each other. So the beat skips a locked schedule and
-postpones its timer.
+The beat skips a schedule that another transaction has locked, and postpones its timer. If the beat waited, both
+transactions could wait for each other.
 """
 
 from __future__ import annotations

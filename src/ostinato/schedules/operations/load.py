@@ -18,11 +18,11 @@ _RETRY_AFTER: Micros = 5_000  # how long the timer of a locked schedule is postp
 def lock_free(
     timers: Sequence[Timer], ids: Sequence[str], now: Micros, brief: str | None = None
 ) -> Operation[list[Row]]:
-    """Lock the schedules of `timers`, and return their rows. `ids` has the schedule's id for each timer. A schedule
-    that another transaction has locked is left out, and its timer is postponed.
+    """Lock the free schedules of `timers`, and return their rows. A schedule is free if no other transaction has locked
+    it. The timers of schedules that are not free are postponed. `ids` has the schedule's id for each timer.
 
-    Without `brief`, the rows have all columns. With `brief`, they have the columns of the statement `due_schedules`.
-    The value of `brief` is the version of the time zone rules in force.
+    - If `brief` is None, the rows have all columns.
+    - Otherwise `brief` is the version of the time zone rules, and the rows have the columns of `due_schedules`.
     """
     wanted = [(id,) for id in dict.fromkeys(ids)]
     if brief is None:

@@ -1,4 +1,5 @@
-"""Park schedules that cannot be read, decided or written. The others continue."""
+"""Park schedules that cause errors, so that the other schedules continue. A parked schedule does not fire until a user
+repairs or resumes it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,5 @@
-"""Delete old rows of schedules, and add missing search labels, both in batches. Old rows are answers to requests,
-closed schedules, ended backfills, and occurrences beyond `keep`. Labels are missing from schedules that a node of an
-earlier version wrote."""
+"""Delete old rows of schedules in batches. Old rows are answers to requests, closed schedules, ended backfills, and
+occurrences beyond `keep`. The same timer adds search labels to schedules that an earlier version of Ostinato wrote."""
 
 from __future__ import annotations
 

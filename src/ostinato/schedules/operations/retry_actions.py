@@ -26,9 +26,8 @@ TRIES = 5  # to build the action of a run, before the run fails
 
 
 def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list[Row]]:
-    """Try again to build the actions of runs that could not start, from the present schedules. The owner of each timer
-    is such a run. A run whose action still cannot be built gets another timer, or fails after `TRIES` tries. Returns
-    events to write."""
+    """Try again to start runs whose action could not be built. Each of `timers` belongs to such a run. After `TRIES`
+    tries, a run fails. Return the events to write."""
     rows = yield sql("runs_by_ids", [(t.owner,) for t in timers])
     runs = {run.id: run for run in map(whole_run, rows) if run.status is Status.WAITING and run.schedule_id}
     waiting = [t for t in timers if t.owner in runs]

@@ -90,11 +90,12 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return what a run reports about its work, or None if it reports nothing.
+    """Return a run's own report about its work, as a dict, or None.
 
-    Only a run with facts (`Action.facts`) reports. If the run failed, the outcome is `failed`. If the run succeeded,
-    its result is the report: the work may still have failed or been skipped. A report is a dict with `outcome` and
-    other keys of `_SAID`.
+    - If the run has no facts (`Action.facts`), the result is None.
+    - If the run failed or timed out, the report has the outcome `failed` and the reason.
+    - If the run succeeded and its result is a dict with a known `outcome`, the report is taken from that dict.
+    - Otherwise the result is None.
     """
     if not has_facts(ended):
         return None
@@ -148,8 +149,8 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: 
 def _conclude_whole(
     ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Act on the ends of runs that the fast path (`fast_path`) does not handle. `ids` are the schedules, and `ended`
-    has the ends of their runs by schedule id. Returns events to write."""
+    """Act on ended runs without the fast path, and return the events to write. `ids` are the ids of the schedules.
+    `ended` has the ended runs by schedule id."""
     events: list[Row] = []
     schedules: list[Schedule] = []
     coming: set[str] = set()  # schedules that had a next time

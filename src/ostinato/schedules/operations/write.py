@@ -1,4 +1,5 @@
-"""Write decisions about many schedules to the store: all rows in one transaction, one statement per kind of row."""
+"""Write decisions about many schedules to the store in one transaction. All new rows of one kind are written with one
+statement."""
 
 from __future__ import annotations
 

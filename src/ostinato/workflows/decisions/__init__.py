@@ -1,2 +1,2 @@
-"""Decisions about workflows: which handler runs next, what follows a failure, and where the next run begins. Pure: they
-use no store and no clock."""
+"""Decide about workflows, without a store and without a clock. Decisions say which handler runs next, what follows a
+failure, and where the next run begins."""

@@ -1,4 +1,5 @@
-"""The idempotency keys of effects. All tries of one mutator for the same events are one effect."""
+"""Compute the idempotency keys of effects. All tries of one mutator for the same events normally have the same key.
+After a final refusal, a call with other parameters gets a new key."""
 
 from __future__ import annotations
 

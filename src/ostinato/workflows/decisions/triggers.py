@@ -78,9 +78,10 @@ def after_commit(
 ) -> Wake:
     """Return when a consumer runs again after its run has committed.
 
-    The consumer runs at the latest at `wake_at`, if `wake_at` is set. If the run reserved events and more remain, the
-    consumer runs again at once. Otherwise the consumer waits for a new event. If the run reserved none but published to
-    the consumer's own topics, the consumer first pauses for `Policy.empty_gap`. The pause prevents an endless loop.
+    - If the run reserved events: at once if `events_remain`, else at the next event.
+    - If the run reserved no events: at once if `new_events`, else at the next event.
+    - If the run reserved no events and `published_to_itself`: the same, but only after `Policy.empty_gap`.
+    - In all cases: at `wake_at` at the latest, if `wake_at` is set.
     """
     if reserved:
         return Wake(wake_at, events_remain, None)

@@ -1,1 +1,1 @@
-"""Transactions of workflows. Every operation first locks the runs that it changes, then their workflows."""
+"""Change workflows in transactions. Every operation first locks the runs that it changes, then their workflows."""

@@ -1,4 +1,5 @@
-"""Requests of people: pause, resume or run a workflow, resolve its problem, skip an event or an input."""
+"""Carry out what people request for a workflow. They can pause, resume, stop or run it, and resolve its problem. They
+can also skip an event or an input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the progress of runs: checkpoints, mutations, commits and failures of many runs in one transaction."""
+"""Write the progress of many runs in one transaction. Progress means checkpoints, mutations, commits and failures."""
 
 from __future__ import annotations
 
@@ -328,8 +328,7 @@ def _note_arrival(step: Step, loaded: dict[str, Loaded], event: TopicEvent) -> N
 
 
 def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micros) -> None:
-    """Set when each consumer among these committing runs is to run again. Call `read_oldest` first, for the same
-    workflows."""
+    """Schedule the next run of each consumer in `steps`. Call `read_oldest` for the workflows first."""
     for step in steps:
         workflow = loaded[step.record.workflow_id]
         if step.record.type is not HandlerType.CONSUMER or step.record.handler not in workflow.handlers:

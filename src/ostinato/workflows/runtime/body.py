@@ -1,9 +1,9 @@
-"""The body of claimed runs of workflows. It calls handlers phase by phase, and writes the checkpoints, fenced by the
-claim.
+"""Execute the claimed runs of workflows. Handlers are called phase by phase. A checkpoint is written only if the node
+still holds the claim.
 
-Steps of many runs are written together. After a crash or a stop, the last checkpoint decides how a run continues. A run
-that has not reached the mutation begins again. A run whose mutation has a final outcome continues with `next`. If the
-mutation has begun but has no final outcome, the mutator is asked whether its effect took place.
+After a crash or a stop, the last checkpoint decides how a run continues. A run that has not reached the mutation begins
+again. A run whose mutation has a final outcome continues with `next`. If the mutation has begun without a final
+outcome, the mutator is asked whether its effect took place.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The `ctx` argument of handlers. It defines which operations each phase allows, and records what a handler requests.
+"""Define the `ctx` argument of handlers. It refuses operations that the phase does not allow, and records what a
+handler requests.
 
 If a call of `ctx` fails, the run fails, even if the handler catches the error. The first such failure counts, and the
 handler's result is discarded. Code that does not use `ctx` cannot be controlled.
@@ -255,8 +256,7 @@ class HandlerContext:
         return request
 
     async def _request(self, request: MutationRequest) -> NoReturn:
-        """Record the requested call of a mutator, and raise `MutationRequested`. This runs when the handler awaits
-        `ctx.mutate(…)`. The exception ends the handler's `mutate`."""
+        """Record `request`, and raise `MutationRequested` to end the handler's method `mutate`."""
         self._allow("mutate")
         if self.requested is not None:
             first = self.requested.mutator

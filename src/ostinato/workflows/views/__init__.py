@@ -1,1 +1,2 @@
-"""Views of workflows for users, built from rows, without a store."""
+"""Build the views of workflows that users see. The views are built from data that is already loaded, without a
+store."""

@@ -1,4 +1,4 @@
-"""The overview of a workflow: its status, its timing, its pending events, and its latest activity."""
+"""Build the overview of a workflow. It shows the status, the timing, the pending events and the latest activity."""
 
 from __future__ import annotations
 

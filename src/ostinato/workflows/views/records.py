@@ -1,4 +1,4 @@
-"""Views of the records of a workflow: attempts of handlers, events, inputs and outputs."""
+"""Build the views of a workflow's attempts, events, inputs and outputs. An attempt is one run of a handler."""
 
 from __future__ import annotations
 

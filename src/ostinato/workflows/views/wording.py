@@ -1,4 +1,4 @@
-"""Write numbers, lengths and names in words."""
+"""Write lengths of time and counted nouns as text, such as `3 min` and `3 emails`."""
 
 from __future__ import annotations
 

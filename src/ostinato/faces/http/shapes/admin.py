@@ -1,4 +1,4 @@
-"""Events, nodes, namespaces, tokens and health: bodies and answers."""
+"""Define the HTTP request bodies and answers about events, nodes, namespaces, tokens, diagnoses and health."""
 
 from __future__ import annotations
 

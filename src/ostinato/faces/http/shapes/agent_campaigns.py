@@ -1,4 +1,7 @@
-"""Campaigns of agents, their segments and options: bodies and answers."""
+"""Define the HTTP request bodies and answers about campaigns of agents.
+
+They include the segments and options of campaigns, and suppression lists.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules of agents: bodies and answers."""
+"""Define the HTTP request bodies and answers about schedules of agents."""
 
 from __future__ import annotations
 

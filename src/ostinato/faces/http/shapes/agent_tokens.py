@@ -1,4 +1,4 @@
-"""Tokens of sessions of agents: bodies and answers."""
+"""Define the HTTP request bodies and answers about tokens of agents' sessions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents: bodies and answers."""
+"""Define the HTTP request bodies and answers about agents, their users, conversations and escalations."""
 
 from __future__ import annotations
 

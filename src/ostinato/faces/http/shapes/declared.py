@@ -1,4 +1,4 @@
-"""Files of schedules, plans and exports: bodies and answers."""
+"""Define the HTTP request bodies and answers for planning, applying and exporting files of schedules."""
 
 from __future__ import annotations
 

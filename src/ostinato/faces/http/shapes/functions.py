@@ -1,4 +1,4 @@
-"""Durable functions: bodies and answers."""
+"""Define the HTTP request bodies and answers about durable functions."""
 
 from __future__ import annotations
 
@@ -36,8 +36,10 @@ class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
     @field_validator("deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Check an option of the body, as the start of a function does later. So all errors of a body are reported
-        together."""
+        """Return `value` if it is a valid `deadline` or `concurrency`, else raise `ValueError`.
+
+        Pydantic reports this error together with all other errors of the body.
+        """
         try:
             if info.field_name == "concurrency":
                 read_limit(value, "function")

@@ -1,4 +1,7 @@
-"""Journeys: bodies and answers. Fields have the names of the journey language."""
+"""Define the HTTP request bodies and answers about journeys, their definitions and their bindings.
+
+Fields have the names that the journey language uses.
+"""
 
 from __future__ import annotations
 
@@ -48,8 +51,8 @@ class JourneyStatusShown(_Linked):
 
 
 class JourneyHeard(_Linked):
-    """The answer to a step or cancellation for a caller who may not read the journey. The journey's read guard refuses
-    such a caller."""
+    """A short answer that hides the journey's status. A step or a cancellation has this answer if the journey's read
+    guard refuses the caller."""
 
     noted: str | None = Field(default=None, alias="_note", description=_NOTE)
 

@@ -1,4 +1,4 @@
-"""Runs and jobs: bodies and answers."""
+"""Define the HTTP request bodies and answers about runs and jobs."""
 
 from __future__ import annotations
 
@@ -54,8 +54,10 @@ class Start(RequestBody, options=RUN_OPTIONS):
     @field_validator("retry", "timeout", "deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Check an option of the body, as the start of a job does later. So all errors of a body are reported
-        together."""
+        """Return `value` if it is valid for its field, else raise `ValueError`.
+
+        Pydantic reports this error together with all other errors of the body.
+        """
         try:
             match info.field_name:
                 case "retry":

@@ -1,4 +1,4 @@
-"""Schedules: bodies and answers."""
+"""Define the HTTP request bodies and answers about schedules, their occurrences and their backfills."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Definition(RequestBody, options=(*SCHEDULE_OPTIONS, *RUN_OPTIONS)):
     )
 
     def fields(self) -> Object:
-        """Return the fields that were sent, without `name`, `paused` and `trigger` of a new schedule."""
+        """Return the fields that were sent, except `name`, `paused` and `trigger`."""
         return self.model_dump(exclude_unset=True, exclude={"name", "paused", "trigger"})
 
 

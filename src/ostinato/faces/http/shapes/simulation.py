@@ -1,4 +1,4 @@
-"""Simulations: bodies and answers."""
+"""Define the HTTP request bodies and answers about simulations of schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Webhooks: bodies and answers."""
+"""Define the HTTP request bodies and answers about webhooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workflows: bodies and answers."""
+"""Define the HTTP request bodies and answers about workflows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The small language `plain`: paths, literals, comparisons and a few operators. Every installation has it.
+"""Evaluate the small language `plain`. It has paths, literals, comparisons and a few operators. Every installation has
+it.
 
 `plain` is a subset of DataWeave with the same meaning. It has two uses:
 

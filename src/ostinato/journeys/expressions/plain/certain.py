@@ -1,4 +1,4 @@
-"""The operators of DataWeave, evaluated in Python. If the DataWeave runtime might return a different result, they raise
+"""Evaluate the operators of DataWeave in Python. If the DataWeave runtime might return a different result, they raise
 `Unsure`. Pure."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The operators of the expression language `plain`, and conversions of values. Pure."""
+"""Evaluate the operators of the expression language `plain`, and convert values. Pure."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""The code that runs inside a worker process. Of the rest of Ostinato, it may import only `frames` and `codes`."""
+"""Evaluate expressions inside a worker process. Of the rest of Ostinato, this code may import only `frames` and
+`codes`."""

@@ -222,8 +222,8 @@ def _clock(expr: str) -> tuple[int, str]:
 
 
 def _position(request: Request, line: int, column: int) -> str:
-    """Return the position of an error in the original expression, as a text. `line` and `column` are the position after
-    the function `now` was inserted."""
+    """Return the place of an error in the user's expression, such as "line 1, column 5". `line` and `column` refer to
+    the evaluated text, which may also contain an inserted function."""
     if request.now is not None:
         begin, clock = _clock(request.expr)
         if line == 1 + request.expr.count("\n", 0, begin):

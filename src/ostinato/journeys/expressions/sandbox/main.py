@@ -1,7 +1,8 @@
-"""The main loop of a worker: load one language, restrict the process, then answer batches until the pipe closes.
+"""Run the main loop of a worker process. It loads one language, restricts the process, and answers batches until the
+pipe closes.
 
-The restrictions hold even if the language's own sandbox fails. The process cannot open a file, a socket or a pipe. Its
-memory is limited. An alarm signal ends it if an evaluation takes too long. Its environment is empty from the start.
+The restrictions hold even if the language's own sandbox fails. The process cannot open files, sockets or pipes, and its
+memory and time are limited.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""The interface of an expression language in its worker process (`Runner`), with its requests and answers."""
+"""Define `Runner`, the interface of an expression language in its worker process. Its requests and answers are defined
+here, too."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""The task `httpCall:v1`, and its settings, authentication, cookies and retries."""
+"""Run the task `httpCall:v1`, which calls an HTTP API. Its settings, authentication, cookies and retries have their own
+modules."""

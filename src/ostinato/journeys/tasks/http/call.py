@@ -1,8 +1,7 @@
-"""The task `httpCall:v1`: one call of an HTTP API, with retries.
+"""Run the task `httpCall:v1`, which makes one call of an HTTP API, with retries.
 
 The result describes the response, or says why there is none, and the journey decides what to do. The run fails only if
-the call cannot be made, for example because a value is missing or the address is refused. All attempts have the same
-`Idempotency-Key`.
+the call cannot be made, for example because a value is missing. All attempts have the same `Idempotency-Key`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""The cookie jar of a run. It accepts and sends cookies only for the domains that the journey names. The jar is stored
-in the cache under the run's id, so that another node can continue the run. It is never part of the context."""
+"""Keep the cookies of a run in a jar. The jar accepts and sends cookies only for the domains that the journey names. It
+is stored in the cache under the run's id, so that another node can continue the run. It is never part of the
+context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Retries, circuit breakers and bulkheads of HTTP calls. Each node keeps its breakers and bulkheads in memory."""
+"""Guard HTTP calls with circuit breakers and bulkheads, and compute the pauses between retries. Each node keeps its
+breakers and bulkheads in memory."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Tasks that authenticate the sender of a request: by API key, JSON Web Token or client certificate."""
+"""Authenticate the sender of a request. The tasks check an API key, a JSON Web Token or a client certificate."""

@@ -1,5 +1,5 @@
-"""The task `apiKeyValidate:v1`: check an API key. The hash of the key is compared with all known hashes in constant
-time. The key is not stored."""
+"""Run the task `apiKeyValidate:v1`, which checks an API key. The hash of the key is compared with all known hashes in
+constant time. The key is not stored."""
 
 from __future__ import annotations
 

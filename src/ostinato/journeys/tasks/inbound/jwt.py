@@ -1,8 +1,7 @@
-"""The task `jwtValidate:v1`: check a JSON Web Token.
+"""Run the task `jwtValidate:v1`, which checks a JSON Web Token.
 
 The profile names the algorithms, keys, issuer and audience. No claim of the token is used before the signature is
-verified. The task refuses `alg: none`, a public key used as a shared secret, an unknown key id (`kid`), the header
-`crit`, and unencoded payloads.
+verified. Unsafe tokens are refused, for example those with `alg: none` or an unknown key id (`kid`).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The keys of JWT profiles. A token is verified only with keys of the profile that its task names. A key is used only
-with the algorithms of its type."""
+"""Read the keys that verify the JSON Web Tokens of a profile. A token is verified only with keys of the profile that
+its task names. A key is used only with the algorithms of its type."""
 
 from __future__ import annotations
 

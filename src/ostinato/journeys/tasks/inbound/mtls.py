@@ -1,5 +1,5 @@
-"""The task `mtlsValidate:v1`: check a client certificate. The certificate comes from the server's own TLS, or from the
-header `Client-Cert` (RFC 9440) of a trusted proxy. From any other peer the header is ignored."""
+"""Run the task `mtlsValidate:v1`, which checks a client certificate. The certificate comes from the server's TLS, or
+from the header `Client-Cert` (RFC 9440) of a trusted proxy. From any other peer the header is ignored."""
 
 from __future__ import annotations
 
@@ -186,8 +186,7 @@ def has_allow_rule(settings: MtlsSettings) -> bool:
 
 
 def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSettings:
-    """Return a task's settings with the `allow_…` rules of the profile. Call this only for settings without `allow_…`
-    rules, because the rules in `settings` are replaced."""
+    """Return a copy of `settings` with the `allow_…` rules of `profile` in place of its own."""
     return replace(
         settings,
         allow_any=profile.allow_any_from_trusted,

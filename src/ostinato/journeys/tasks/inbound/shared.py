@@ -1,5 +1,6 @@
-"""Shared code of the tasks that authenticate a caller. If a task refuses a caller, the run does not fail: the problem
-is written to the context, and the journey decides what to do. Only a mistake in the configuration fails the run."""
+"""Share code between the tasks that authenticate a caller. If a task refuses a caller, the run does not fail. The
+problem is written to the context, and the journey decides what to do. Only a mistake in the configuration fails the
+run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edit schedules: every change that a user's call makes. Each call is one transaction on the schedule's locked row."""
+"""Edit schedules at the request of users. Each call is one transaction, which locks the row of an existing schedule."""
 
 from __future__ import annotations
 

@@ -88,11 +88,11 @@ Processed: TypeAlias = tuple[Schedule, list[Live], list[Row]]
 def process_due(
     call: Call, schedule: Schedule, live: list[Live], *, late: Reason | None = None
 ) -> Operation[Processed]:
-    """Process the due times by the old spec and policies, before an edit changes the schedule.
+    """Process the due times by the old rules, before an edit changes the schedule. Return (schedule, unfinished runs,
+    events to write).
 
-    A caller that closes the schedule passes a reason as `late`. Then, if the first due time is late, no due time runs,
-    and this reason is stored. Returns (schedule, unfinished runs, events to write) after the processing. Raises
-    Conflict if more than `MAX_TIMES` times are due.
+    - If `late` is given and the first due time is late, no due time runs. The reason `late` is stored.
+    - Raise Conflict if more than `MAX_TIMES` times are due.
     """
     if schedule.state is not State.RUNNING or schedule.exhausted:
         return schedule, live, []
@@ -148,8 +148,7 @@ def combine_edits(edits: Sequence[Edit]) -> Edit:
 
 def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
     """Return the schedule with its next time computed again. The next time is None if the schedule is paused or not
-    running. A catch-up that continues within the next second keeps its time. So edits cannot make a catch-up exceed its
-    pace."""
+    running. During a catch-up, the present next time is kept, so that the catch-up does not exceed its pace."""
     rules = rules_in_force().version
     if schedule.paused or schedule.state is not State.RUNNING:
         return replace(schedule, next=None, zone_rules=rules)

@@ -1,4 +1,5 @@
-"""Delete a schedule: close it, and stop what belongs to it."""
+"""Delete a schedule. The schedule is closed, its backfills are cancelled, and its waiting runs are dropped. The caller
+decides whether active runs continue."""
 
 from __future__ import annotations
 

@@ -23,8 +23,7 @@ def pause(call: Call, note: str) -> Operation[Answer]:
 
 
 def pause_edit(call: Call, note: str) -> Edit:
-    """Return an edit that pauses a schedule. The resume decides which times of the pause run. It also decides about
-    times that were late when the pause began."""
+    """Return an edit that pauses a schedule. Missed times are handled when the schedule is resumed."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

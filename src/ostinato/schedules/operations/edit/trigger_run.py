@@ -1,4 +1,5 @@
-"""Trigger a schedule: run its action now, whatever its spec says."""
+"""Trigger the action of a schedule now, whatever its spec says. The overlap policy still applies, so the run may wait
+or be skipped."""
 
 from __future__ import annotations
 

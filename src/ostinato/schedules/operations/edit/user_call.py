@@ -67,9 +67,10 @@ def _summary(call: Call) -> str:
 def load_locked(call: Call, repairs: bool) -> Operation[Schedule]:
     """Lock and return the schedule of a call.
 
-    Raises NotFound if there is no such schedule. Raises TokenMismatch if the call has a token, and the schedule has
-    another one. If parts of the schedule cannot be read, they get default values with `repairs`. Without `repairs`,
-    Conflict is raised, because writing the schedule back would lose these parts.
+    - Raise NotFound if there is no such schedule.
+    - Raise Conflict if the schedule cannot be read and `repairs` is false.
+    - If `repairs` is true, replace unreadable parts by default values.
+    - Raise TokenMismatch if the call has a token that differs from the schedule's.
     """
     while True:
         named = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
