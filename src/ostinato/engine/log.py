@@ -17,8 +17,11 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 class Log:
-    """Writes log lines. Two named values are special: `exc_info` is an exception, or true for the exception being
-    handled, and `traceback` is a traceback as text."""
+    """Writes log lines. Two named values are special:
+
+    - `exc_info`: an exception, or true, which means the exception that is being handled
+    - `traceback`: a traceback as text
+    """
 
     def __init__(self, name: str = NAME) -> None:
         self._logger = logging.getLogger(name)

@@ -118,7 +118,7 @@ class _Copy:
         self._refs: dict[str, str] = {}  # from the name of a definition, which contains an address, to its name here
 
     def of(self, schema: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> Schema:
-        """Return the copy of one schema. `config` is the configuration of the class that contains the schema."""
+        """Return a copy of `schema` that another process can read. `config` is the configuration of its class."""
         kind = schema["type"]
         if kind in _LEAVES:
             return _leaf(schema)

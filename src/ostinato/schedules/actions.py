@@ -127,7 +127,7 @@ def without_input(action: Action) -> Action:
 
 
 def check_options(action: Action, kind: ActionKind) -> None:
-    """Raise OstinatoError if the action has an option that runs of its kind do not accept."""
+    """Raise OstinatoError if the action has an option that `kind` does not accept."""
     for name in action.options:
         if name not in kind.options:
             raise OstinatoError(

@@ -65,12 +65,12 @@ PACE = 100
 class CatchUp:
     """The policy for late times, mainly after an outage.
 
-    - Mode `skip`: no late time runs.
-    - Mode `latest`: the newest late time runs, unless a due time is on time.
-    - Mode `all`: late times run, within the limits `window` and `most`.
+    - Mode `skip`: no late time gets a run.
+    - Mode `latest`: the newest late time gets a run, unless a due time is on time.
+    - Mode `all`: late times get runs, within the limits `window` and `most`.
     - `window`: how late a time may be, or None for no limit
-    - `most`: how many late times may run, or None for no limit; the newest are chosen
-    - `pace`: how many late times run per second
+    - `most`: how many late times may get a run, or None for no limit; the newest are chosen
+    - `pace`: how many runs of late times start per second
     """
 
     mode: Literal["skip", "latest", "all"] = "latest"
@@ -189,7 +189,7 @@ def target_words(action: Action) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive times that did not run, all for the same reason.
+    """Consecutive due times that got no run, all for the same reason.
 
     At first each time has its own row. `rows` is the number of these rows, and `run` is None. After `ROWS` times, all
     further times share one row. Then `run` is the id of the shared row. `first` is the first nominal time in that row,

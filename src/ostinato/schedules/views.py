@@ -25,7 +25,7 @@ from ostinato.schedules.lateness import Lateness, lateness
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceInfo:
-    """One due time and its outcome, or several due times that did not run.
+    """One due time and its outcome, or several due times that got no run.
 
     - `count`: the number of due times
     - `nominal`: the due time, or the first of several

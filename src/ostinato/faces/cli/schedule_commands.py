@@ -170,7 +170,7 @@ async def backfill(
     rate: Annotated[float | None, typer.Option(help="The most runs to start in a second.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="Wait until all its times are dealt with.")] = False,
 ) -> None:
-    """Run a range of a schedule's times now."""
+    """Start runs now for a range of a schedule's times."""
     calls, parsed = session.client.schedules, read_object(input, "--input")
 
     async def fill(name: str) -> Json:

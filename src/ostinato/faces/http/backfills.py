@@ -38,7 +38,7 @@ async def list_backfills(who: Reader, name: Name, before: Before = None, limit: 
 async def start_backfill(
     who: Operator, name: Name, body: Fill, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
-    """Start a backfill: run a range of the schedule's times now."""
+    """Start a backfill: runs start now for a range of the schedule's times."""
     done = await who.app.schedules.backfill(
         name,
         body.first,

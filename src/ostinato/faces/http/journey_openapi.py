@@ -159,7 +159,7 @@ def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[
 def _as_guarded(definition: Definition, status: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of the answer to a submitted step or a cancellation.
 
-    The answer is the status. If the read guard refuses the caller, it is only the id and the name.
+    The answer is the status. If the read guard refuses the caller, the answer has only the id and the name.
     """
     if definition.spec.access.read is None:
         return status

@@ -118,8 +118,8 @@ class ScheduleQueries:
         return list(await self._each(map(to_datetime, islice(times, limit))))
 
     async def upcoming(self, limit: int = 50, *, each: int | None = None) -> list[Coming]:
-        """Return up to `limit` coming times of all schedules, soonest first. If times of a schedule are late, its first
-        entry counts them. `each` limits the entries of one schedule, so that a frequent schedule does not fill the
+        """Return up to `limit` coming times of all schedules, soonest first. All late times of a schedule
+        are one entry. `each` limits the entries of one schedule, so that a frequent schedule does not fill the
         list."""
         check_limit(limit)
         if each is not None and each < 1:

@@ -19,10 +19,14 @@ Judge = Callable[[Occurrence], Reason | None]
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """The due occurrences that `generate` has listed. `reached` is the last nominal time that is decided. `wake` is
-    when to call `generate` again, or None. `more` means that the list was cut off, and further occurrences are due
-    already. `coalesced` counts the late times that do not run, but that the next run will represent. `late` counts the
-    late occurrences in the list."""
+    """The due occurrences that `generate` has listed.
+
+    - `reached`: the last nominal time that is decided
+    - `wake`: when to call `generate` again, or None
+    - `more`: whether the list was cut off, so that further occurrences are due already
+    - `coalesced`: the number of late times that get no run of their own, because the next run represents them
+    - `late`: the number of late occurrences in the list
+    """
 
     occurrences: tuple[Occurrence, ...]
     reached: Micros

@@ -56,12 +56,17 @@ class Live:
 
 @dataclass(slots=True)
 class Decision:
-    """The decision about one schedule at one moment. `schedule` is the schedule after the decision.
+    """The decision about one schedule at one moment.
 
-    `start` are new runs that start, and `hold` are new runs that wait. `release` are waiting runs that start now, and
-    `drop` are waiting runs that will not run. An entry of `drop` is (run, reason, id of the run that blocks it or
-    None). `passed` has rows for times that do not run. `stop` are runs to cancel or, with `terminate`, to terminate.
-    `late` counts the late times. `completed` means that the schedule completes now.
+    - `schedule`: the schedule after the decision
+    - `start`: new runs that start
+    - `hold`: new runs that wait
+    - `release`: waiting runs that start now
+    - `drop`: waiting runs that never start, each as (run, reason, id of the run that blocks it or None)
+    - `passed`: rows for due times that get no run
+    - `stop`: runs to cancel or, with `terminate`, to terminate
+    - `late`: the number of late times
+    - `completed`: whether the schedule completes now
     """
 
     schedule: Schedule
@@ -289,7 +294,7 @@ def _next_memory(
     new_id: Callable[[], str],
     generated: Generated | None,
 ) -> Memory:
-    """Return the memory after a decision. Adds rows to `decision.passed` for the times that do not run."""
+    """Return the memory after a decision. Adds rows to `decision.passed` for the due times that get no run."""
     counts = dict(memory.counts)
     started = len(decision.start) + len(decision.release)
     if started:

@@ -1,5 +1,7 @@
-"""Make the rows for times that do not run. Up to `ROWS` consecutive times with the same reason have a row each. If
-there are more, all times that have no row yet share one row. Pure."""
+"""Make the rows for due times that get no run. The functions are pure.
+
+Up to `ROWS` consecutive times with the same reason get one row each. Further times share one more row.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A row for one or more times that do not run.
+    """A row for one or more due times that get no run.
 
     - `nominal`: the first of the times
     - `last`: the last of the times
@@ -56,7 +58,7 @@ def add_rows(
     stretch: Stretch | None,
     new_id: Callable[[], str],
 ) -> Stretch | None:
-    """Add rows to `rows` for consecutive times that do not run, all for the same `reason`.
+    """Add rows to `rows` for consecutive due times that get no run, all for the same `reason`.
 
     - `group`: the times, each with the id of the run that blocks the time, or None
     - `stretch`: the times directly before `group` that did not run, or None

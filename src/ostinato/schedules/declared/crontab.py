@@ -49,8 +49,8 @@ class Crontab:
     notes: list[str] = field(default_factory=list)
 
     def entries(self, job: str = JOB, jobs: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the entries of a file of schedules, by name. As with cron, runs may overlap and late times do not run.
-        `jobs` maps patterns of command lines to jobs; all other lines get `job`."""
+        """Return the entries of a file of schedules, by name. As with cron, runs may overlap, and late times get no
+        run. `jobs` maps patterns of command lines to jobs; all other lines get `job`."""
         return {
             name: {
                 "spec": dict(line.spec),

@@ -1,5 +1,5 @@
-"""Run backfills in steps. A backfill is a range of a schedule's times that runs now. The steps leave workers free for
-scheduled runs."""
+"""Run backfills in steps. A backfill starts runs now for a range of a schedule's times. The steps leave
+workers free for scheduled runs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from ostinato.when.instants import SECOND, Micros
 
 @dataclass(frozen=True, slots=True)
 class Backfill:
-    """A range of nominal times, from `first` to `last`, to run now. Both ends are included.
+    """A range of nominal times that get runs now. `first` and `last` are both included.
 
     The times up to `reached` have rows, and `made` is the number of these rows. `total` is the number of times in the
     range. `rate` is the number of runs per second. `state` is running, paused, completed or cancelled.

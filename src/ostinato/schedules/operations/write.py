@@ -321,8 +321,7 @@ def _dropped_detail(schedule: Schedule, run: Live, why: Reason, by: str | None) 
 
 
 def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | None:
-    """Return the present value of the policy that prevented an occurrence from running. Return None if something else
-    prevented it, such as a pause."""
+    """Return the setting of the policy that prevented a run, or None if something else did, such as a pause."""
     match why:
         case Reason.OVERLAP | Reason.REPLACED:
             return (overlap or schedule.policies.overlap).value

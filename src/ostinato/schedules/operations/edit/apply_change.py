@@ -91,7 +91,7 @@ def process_due(
     """Process the due times by the old rules, before an edit changes the schedule. Return (schedule, unfinished runs,
     events to write).
 
-    - If `late` is given and the first due time is late, no due time runs. The reason `late` is stored.
+    - If `late` is given and the first due time is late, no due time gets a run. The reason `late` is stored.
     - Raise Conflict if more than `MAX_TIMES` times are due.
     """
     if schedule.state is not State.RUNNING or schedule.exhausted:
