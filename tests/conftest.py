@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import secrets
 import shutil
@@ -28,6 +29,13 @@ if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_us
 # How fast examples are made says something about the machine, not about the code.
 settings.register_profile("ostinato", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("ostinato")
+
+
+def pytest_collection_finish() -> None:
+    """Keep the garbage collector away from what stays to the end: thousands of tests, and all modules."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 50)
 
 
 @pytest.fixture(scope="session")
