@@ -74,7 +74,7 @@ WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node
     ),
     Mutant(
         "what must be tried at most once is tried again after a crash",
-        "engine/retries.py",
+        "engine/crashes.py",
         "    if read_options(run.options).at_most_once:",
         "    if False:",
         "tests/scenario/engine/test_retries.py::test_a_crashed_attempt_is_followed_by_another_but_not_for_ever",

@@ -17,7 +17,7 @@ import pytest
 from ostinato import Ostinato
 from ostinato.faces.temporal.wire_schedules import WireSchedules
 from ostinato.store.migrate import migrations
-from ostinato.store.version import read_version
+from ostinato.store.schema_version import read_version
 from ostinato.testing import VirtualClock, World, run_virtual
 from tests.golden.fill import declare
 from tests.support.stores import quick

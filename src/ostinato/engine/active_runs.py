@@ -16,12 +16,13 @@ from opentelemetry.trace import StatusCode
 from ostinato.clock import Clock
 from ostinato.engine import job_logging
 from ostinato.engine.context import Context, clean
+from ostinato.engine.crashes import after_crash
 from ostinato.engine.executor import Executor, Outcome, Stop
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.jobs import Handler
 from ostinato.engine.kinds import JOB, Body, Kinds
 from ostinato.engine.log import log
-from ostinato.engine.retries import after_crash, after_failure
+from ostinato.engine.retries import after_failure
 from ostinato.engine.rows import read_options
 from ostinato.engine.run_logging import report_start
 from ostinato.engine.runs import End, end

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ostinato.engine import retries
+from ostinato.engine import crashes
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.membership import BITE
 from ostinato.engine.rows import whole_run
@@ -34,7 +34,7 @@ def recover(node: str, by: str, now: Micros, new_id: Callable[[Micros], str], ki
         return 0
     rows = yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names)
     if rows:
-        yield from retries.recover([whole_run(row) for row in rows], node, now, new_id, kinds)
+        yield from crashes.recover([whole_run(row) for row in rows], node, now, new_id, kinds)
     if len(rows) < BITE:
         yield sql("drop_idle_node", id=node)
     return len(rows)

@@ -1,7 +1,7 @@
 """Execute coroutines as tasks, plain functions in threads, and `process=True` jobs in child processes.
 
-The executor returns the outcome of an attempt; `retries.py` decides what follows. A function in a thread cannot be
-stopped. If its run is stopped, its late result is refused, and its thread stays busy until it returns.
+The executor returns the outcome of an attempt; `retries.py` and `crashes.py` decide what follows. A function in a
+thread cannot be stopped. If its run is stopped, its late result is refused, and its thread stays busy until it returns.
 """
 
 from __future__ import annotations

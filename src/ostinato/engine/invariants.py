@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ostinato.engine.crashes import recover
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.limits import Gate, let_in, let_out, open_by_rate
-from ostinato.engine.retries import recover
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import wake
 from ostinato.model import Run

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from ostinato.engine import retries
+from ostinato.engine import crashes
 from ostinato.engine.kinds import JOB, Kinds
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, end
@@ -118,10 +118,10 @@ def leave(
     unbegun = [run for run in runs if begun.get(run.id) != run.claim]
     lost = [run for run in crashed if (run.id, run.claim) not in in_thread]
     if lost:
-        yield from retries.recover(lost, node, now, new_id, kinds)
+        yield from crashes.recover(lost, node, now, new_id, kinds)
     left = [run for run in crashed if (run.id, run.claim) in in_thread]
     if left:
-        yield from retries.recover(left, node, now, new_id, kinds, retries.THREAD_LEFT)
+        yield from crashes.recover(left, node, now, new_id, kinds, crashes.THREAD_LEFT)
     if unbegun:
         handed_back = [End(run, Status.READY, finished=False, event="run:handed_back") for run in unbegun]
         yield from end(handed_back, node, now, kinds)

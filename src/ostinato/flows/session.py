@@ -19,9 +19,9 @@ from typing import Any, NoReturn
 
 import orjson
 
+from ostinato.engine.crashes import CRASHES
 from ostinato.engine.executor import Fatal
 from ostinato.engine.outages import read_patiently
-from ostinato.engine.retries import CRASHES
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError, short_repr
 from ostinato.flows import people, responses, turns

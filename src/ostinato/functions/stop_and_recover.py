@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ostinato.engine.claims import DirectClaim
+from ostinato.engine.crashes import is_crash_loop
 from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds, RunKind
 from ostinato.engine.limits import let_out
-from ostinato.engine.retries import is_crash_loop
 from ostinato.engine.rows import event_row, timer_row, whole_run
 from ostinato.engine.runs import (
     After,

@@ -154,11 +154,15 @@ JOB = "job"  # the kind of an action that starts a job
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Action:
-    """What a schedule starts: a job with an input, and options that override the job's own.
+    """What a schedule starts: a job, or something of another kind.
 
-    If `kind` is not `job`, the field `job` repeats the kind, and `input` names what is started. `facts` are data that
-    every event about the schedule and its runs contains. Only an extension (`Way`, see `engine.ways`) can set `facts`.
-    Two actions are equal only if they are the same object.
+    - `job`: the name of the job; if `kind` is not `job`, the kind again
+    - `input`: the input of the job; if `kind` is not `job`, a mapping with the name of what is started, and its input
+    - `options`: options that override the job's own
+    - `kind`: `job`, or another kind of action
+    - `facts`: data for every `schedule:…` event about the schedule or its runs; only an extension sets `facts`
+
+    An extension is a `Way` (see `engine.ways`). Two actions are equal only if they are the same object.
     """
 
     job: str
@@ -191,9 +195,12 @@ def target_words(action: Action) -> str:
 class Stretch:
     """Consecutive due times that got no run, all for the same reason.
 
-    At first each time has its own row. `rows` is the number of these rows, and `run` is None. After `ROWS` times, all
-    further times share one row. Then `run` is the id of the shared row. `first` is the first nominal time in that row,
-    and `count` is the number of times in it.
+    - `count`: the number of times in the shared row, or 0, if there is no shared row
+    - `run`: the id of the shared row, or None, if each time so far has its own row
+    - `first`: the first nominal time in the shared row, in microseconds since 1970, or 0, if there is no shared row
+    - `rows`: while there is no shared row, the number of times so far
+
+    When the number of times exceeds `ROWS`, the newly added times share one row. All later times are added to that row.
     """
 
     reason: Reason
@@ -208,19 +215,20 @@ ROWS = 100
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The state that a schedule carries from one firing to the next.
+    """The state that a schedule keeps from one firing to the next.
 
-    `counts` maps an outcome to the number of times with that outcome. An outcome is `actions` for started runs, or the
-    value of a `Reason`. `coalesced` is how many late times the next run represents. `left_out` are nominal times that a
-    user has skipped. `moved` maps a nominal time to the time to which a user has moved it.
+    - `counts`: a dict from outcome to the number of times with that outcome
+    - `coalesced`: the number of late times that the next run represents
+    - `left_out`: the nominal times that a user has skipped
+    - `moved`: a dict from nominal time to the time to which a user has moved the occurrence
+    - `kept`: a dict from nominal time to actual time, for delayed occurrences of an earlier spec that still run
+    - `previous`: the nominal time at which the next data window begins, or None, if no time has come yet
+    - `waiting`: the number of runs that the overlap policy holds back
+    - `backfills`: the number of unfinished backfills
+    - `alike`: whether runs wait, and only the schedule's own policies apply to them
+    - `ahead`: future nominal times of an earlier spec that were processed early, because a user had moved them
 
-    `kept` and `ahead` are needed after edits of the spec. Delayed occurrences of the earlier spec still run: `kept`
-    maps their nominal times to their actual times. `ahead` are future nominal times that have run already, because a
-    user moved them to an earlier time.
-
-    The next data window begins at the nominal time `previous`. `waiting` is how many runs the overlap policy holds
-    back. `backfills` is how many backfills are unfinished. `alike` means that runs wait, and that only the schedule's
-    own policies apply to them.
+    An outcome is `actions` for started runs, or the value of a `Reason`. Times are in microseconds since 1970, in UTC.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -252,10 +260,15 @@ class Outcomes:
 class Schedule:
     """A schedule as it is stored.
 
-    `reached` is the last nominal time that has been processed. `next` is when the schedule is due next. `updated` is
-    when its spec last changed. `paused` is when it was paused, or None. `remaining` is the number of actions left, or
-    None if they are not limited. `token` is the conflict token, which changes with every edit. `companion` names the
-    hooks that store additional rows for the schedule's runs (see `companions`).
+    - `paused`: when the schedule was paused, or None, if it is not paused
+    - `remaining`: the number of actions left, or None, if actions are not limited
+    - `reached`: the time up to which all nominal times have been processed
+    - `next`: when the schedule is due next, or None, if it has no next time or is paused
+    - `updated`: when the current spec took effect, or when a schedule without remaining actions got new actions
+    - `token`: the conflict token, a number that grows with every edit and every change of `remaining`
+    - `companion`: the name of the `Companion` that stores additional rows for the runs, or None, if there is none
+
+    Times are in microseconds since 1970, in UTC.
     """
 
     id: str
@@ -306,10 +319,15 @@ class Schedule:
 class Occurrence:
     """One due time of a schedule.
 
-    `nominal` is the time of the spec. `actual` is when the occurrence runs, after jitter or a move. `reason` says why
-    the occurrence does not run; None means that it runs. `stands_for` counts the earlier times that are coalesced into
-    this one. `origin` is `auto`, or names the trigger or the backfill. `overlap` is the occurrence's own overlap
-    policy, or None. `apart` marks an occurrence of an earlier spec, which may be out of order.
+    - `nominal`: the time that the spec gives; for a trigger, the time of the trigger
+    - `actual`: when the occurrence is due, after jitter or a move by a user
+    - `reason`: why the occurrence does not run, or None, if it runs
+    - `stands_for`: the number of earlier times that are coalesced into this one
+    - `origin`: `auto` for a scheduled time, otherwise `trigger-…` or `backfill-…` with an id
+    - `overlap`: the occurrence's own overlap policy, or None, if the schedule's policy applies
+    - `apart`: whether the occurrence comes from an earlier spec, and so may be out of order
+
+    Times are in microseconds since 1970, in UTC.
     """
 
     nominal: Micros

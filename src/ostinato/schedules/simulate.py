@@ -30,9 +30,12 @@ RunTime = Micros | Sequence[Micros] | Callable[[random.Random], Micros]
 class Simulated:
     """One due time and its outcome.
 
-    `outcome` is `succeeded`, `cancelled`, `terminated`, `skipped` or `missed`. At the end of the period, it may still
-    be `running` or `waiting`. A time that was skipped or missed has a `reason`. `blocked_by` is the nominal time of the
-    run that blocked it.
+    - `outcome`: `succeeded`, `cancelled`, `terminated`, `skipped` or `missed`; at the end also `running` or `waiting`
+    - `reason`: why the time was skipped or missed, or None, if the time was neither skipped nor missed
+    - `blocked_by`: the nominal time of the run that blocked this one, or None, if no such run is known
+
+    The outcome is `running` or `waiting` if the simulated period ends before the run does. Times are in microseconds
+    since 1970, in UTC.
     """
 
     nominal: Micros

@@ -74,8 +74,12 @@ _LOOKED = 100
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """What the check of a definition needs. `maker` knows the jobs and the kinds of actions. `name_of` takes a job's
-    function and returns the job's name. `min_interval` is the shortest interval allowed between two times of a spec."""
+    """The parts of the app that the check of a schedule's definition needs.
+
+    - `maker`: the object that knows the jobs and the kinds of actions
+    - `name_of`: a function that takes a job's function and returns the job's name
+    - `min_interval`: the shortest interval allowed between two times of a spec, in microseconds
+    """
 
     maker: Maker
     name_of: Callable[[Callable[..., Any]], str]

@@ -84,8 +84,13 @@ def occurrence_info(run: Run) -> OccurrenceInfo:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleInfo:
-    """A schedule and its present state. `starts` names the action that the schedule starts: a job's name, or a kind and
-    a name. `token` is the conflict token. `words` describes the spec. `upcoming` are the next times of the schedule."""
+    """A schedule and its present state, as users see them.
+
+    - `words`: a description of the spec
+    - `starts`: what the schedule starts: a job's name, or a kind and a name
+    - `token`: the conflict token
+    - `upcoming`: the next times of the schedule, at most ten
+    """
 
     id: str
     name: str

@@ -18,11 +18,13 @@ Rows: TypeAlias = list[Row]
 
 
 class Statement(NamedTuple):
-    """One named statement with its parameters. `rows` is the batch of rows, if the statement's text contains
-    `{rows …}`. If `alone` is true, the statement needs no transaction.
+    """One named statement with its parameters.
 
-    `source` is the object that has the statement's text, such as the `sql.Statements` of an extension (`Way`). It is
-    None for a statement that comes with the store.
+    - `rows`: the batch of rows, or None, if the statement's text has no `{rows …}`
+    - `alone`: whether the statement needs no transaction
+    - `source`: the object that has the statement's text, or None, if the statement comes with the store
+
+    For example, `source` is the `sql.Statements` of an extension (`Way`).
     """
 
     name: str

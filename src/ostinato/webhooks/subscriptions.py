@@ -33,9 +33,13 @@ ACTIVE, DISABLED = "active", "disabled"
 class Webhook:
     """A URL that events are sent to.
 
-    `seq` is the sequence number of the last event that was checked. `replays` counts how often events were sent again
-    from an earlier position. `failing` is the time of the first failed delivery since the last success, or None.
-    `failing_seq` is the lowest sequence number among the events whose delivery failed since the last success.
+    - `seq`: the sequence number of the last event that was checked
+    - `replays`: how often `enable` or `replay` has set `seq`
+    - `failing`: when the first delivery failed since the last success, or None, if no delivery has failed since then
+    - `failing_seq`: the lowest sequence number among events whose delivery failed since then, or None, if none failed
+
+    When the webhook is enabled again, `failing` and `failing_seq` become None. Times are in microseconds since 1970, in
+    UTC.
     """
 
     id: str

@@ -39,9 +39,13 @@ _SHORTHANDS = {
 class Cron:
     """One parsed cron string.
 
-    For a string with `@every`, `calendar` is None, and `every` and `phase` define an interval. `either` means that a
-    day matches if the day of month OR the day of week matches. `fixed` means that hour, minute and second have no
-    wildcard. In the dialect cron, the cron rule for daylight saving applies only to `fixed` strings.
+    - `calendar`: the calendar that the string describes, or None, if the string has `@every`
+    - `every`: for `@every`, the length of the interval in microseconds
+    - `phase`: for `@every`, the offset of the interval in microseconds
+    - `either`: whether a day matches if its day of month OR its day of week matches; if false, both must match
+    - `fixed`: whether hour, minute and second have no wildcard; always false in the dialect temporal
+
+    In the dialect cron, the daylight-saving rule `cron` applies only to strings with `fixed`.
     """
 
     calendar: Calendar | None

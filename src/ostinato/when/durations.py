@@ -42,7 +42,12 @@ Length: TypeAlias = str | int | float | timedelta
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A length of time. `months` and `days` are counted on the calendar; `micros` is elapsed time."""
+    """A length of time, as the sum of three parts.
+
+    - `months`: the number of calendar months
+    - `days`: the number of calendar days
+    - `micros`: the elapsed time in microseconds
+    """
 
     months: int = 0
     days: int = 0

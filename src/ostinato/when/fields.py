@@ -39,7 +39,12 @@ FIELDS = (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD, DAY_OF_MONTH, MONTH, YEAR, DAY
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The values from `start` to `end`, both included, by `step`. If `start` and `end` are equal, `step` is 1."""
+    """The whole numbers from `start` up to `end`, by `step`.
+
+    - `start`: the first value
+    - `end`: the largest possible value, included if a step reaches it
+    - `step`: the distance between two values; always 1 if `start` and `end` are equal
+    """
 
     start: int
     end: int

@@ -55,11 +55,20 @@ class Recurrence:
 
 @dataclass(frozen=True)
 class Spec:
-    """Describes times: those of all sources from `start` to `end`, both included, without the excluded times. The
-    sources are cron strings, calendars, intervals, recurrences and single times.
+    """A description of times: the times of all sources, without the excluded times.
 
-    A spec without sources is valid: its schedule runs only when it is triggered or backfilled. If `dst` is empty, the
-    dialect decides the daylight-saving rule: `cron` for the dialect cron, `wall` for the dialect temporal.
+    - `crons`: cron strings (a source)
+    - `calendars`: calendars (a source)
+    - `intervals`: intervals (a source)
+    - `recurrences`: recurrences (a source)
+    - `times`: single times (a source)
+    - `exclude`: the excluded times
+    - `start`: the earliest possible time, included, or None, if there is no such limit
+    - `end`: the latest possible time, included, or None, if there is no such limit
+    - `dst`: the daylight-saving rule; if empty, `cron` for the dialect cron, and `wall` for the dialect temporal
+
+    A spec without sources is valid: its schedule runs only when a user triggers it. Times are in microseconds since
+    1970, in UTC.
     """
 
     crons: tuple[str, ...] = ()

@@ -172,11 +172,15 @@ class WorkflowState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """Why a workflow starts no new runs: its run `run_id` failed, and the failure is not resolved yet.
+    """Why a workflow starts no new runs: a run failed, and the failure is not resolved yet.
 
-    If `retry_at` is set, the run is retried at that time. If `checking_at` is set, the mutator is asked at that time
-    whether its effect took place. If `fixing` is set, the fixer is called for a new version. If none of them is set, a
-    person must act.
+    - `run_id`: the id of the failed run
+    - `retry_at`: when the run is retried, or None, if no retry is planned
+    - `checking_at`: when the mutator is asked whether its effect took place, or None, if no such question is planned
+    - `fixing`: whether the fixer is called for a new version
+
+    If `retry_at` and `checking_at` are None and `fixing` is false, a person must act. Times are in microseconds since
+    1970, in UTC.
     """
 
     failure: FailureClass
@@ -260,10 +264,12 @@ def read_policy(settings: Mapping[str, Any]) -> Policy:
 
 @dataclass(slots=True)
 class Workflow:
-    """A stored workflow.
+    """A workflow as it is stored.
 
-    `run_id` is the id of the only unfinished run, or None. `definition` is JSON. `digest` identifies the definition and
-    its code. `repairs` counts how often the code of this version was replaced without a new version number.
+    - `repairs`: how often the code of this version was replaced without a new version number
+    - `digest`: a text that identifies the definition and its code
+    - `definition`: the definition, as JSON
+    - `run_id`: the id of the only unfinished run, or None, if there is none
     """
 
     id: str
@@ -316,9 +322,14 @@ class HandlerState:
 
 @dataclass(slots=True)
 class HandlerRun:
-    """One attempt of a handler. `retry_of` is the id of the previous attempt. `prepared` and `outcome` are checkpoints,
-    as JSON. `failures` counts the transient failures in a row, and `crashes` the crashes in a row, both including this
-    run."""
+    """One attempt of a handler.
+
+    - `retry_of`: the id of the previous attempt, or None, if there was none; for a fixer, the id of the run to fix
+    - `prepared`: the checkpoint after `prepare`, as JSON, or None, if the run has not reached that point
+    - `outcome`: the checkpoint after the mutation, as JSON, or None, if the run has not reached that point
+    - `failures`: the number of transient failures in a row, including this run
+    - `crashes`: the number of crashes in a row, including this run
+    """
 
     run_id: str
     workflow_id: str

@@ -13,8 +13,7 @@ from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.journeys.api.queries import NotOver
 from ostinato.journeys.definitions import InvalidDefinition
 from ostinato.journeys.language.json_schema import NotValid
-from ostinato.journeys.runtime.step_answers import StepAnswered
-from ostinato.journeys.runtime.submit import StepNotActive
+from ostinato.journeys.runtime.submit import StepAnswered, StepNotActive
 from ostinato.journeys.task_kind import Request
 from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import VirtualClock, World, run_virtual

@@ -43,7 +43,7 @@ async def doctor(
 
 async def _store(url: str) -> list[Json]:
     """Check the store without opening it, because opening would migrate it. Return the results of the checks."""
-    from ostinato.store.version import read_version
+    from ostinato.store.schema_version import read_version
 
     try:
         schema = await read_version(url)

@@ -94,7 +94,7 @@ async def _clients(place: Place, loopback: bool, opened: AsyncExitStack) -> Any:
     from ostinato.app import Ostinato
     from ostinato.faces.cli.named_ways import more_ways
     from ostinato.faces.http.server import Listening, api
-    from ostinato.store.version import check_usable
+    from ostinato.store.schema_version import check_usable
 
     require_existing(place.store)
     await check_usable(place.store, create=False)

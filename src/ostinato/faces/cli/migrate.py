@@ -10,8 +10,8 @@ from ostinato.faces.cli.named_ways import ways_here
 from ostinato.faces.cli.output import Output
 from ostinato.faces.cli.session import Place
 from ostinato.store.migrate import migrate_way
+from ostinato.store.schema_version import NoStore, StoreVersion, read_version
 from ostinato.store.urls import open_url
-from ostinato.store.version import NoStore, StoreVersion, read_version
 
 
 async def migrate(

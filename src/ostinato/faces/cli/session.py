@@ -86,7 +86,7 @@ async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client
         ) as client:
             yield client
         return
-    from ostinato.store.version import check_usable
+    from ostinato.store.schema_version import check_usable
 
     if not create:
         require_existing(place.store)

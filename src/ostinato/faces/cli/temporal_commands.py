@@ -19,7 +19,7 @@ from ostinato.errors import OstinatoError
 from ostinato.faces.cli.named_ways import more_ways
 from ostinato.faces.cli.output import Output, table
 from ostinato.faces.cli.session import Place, or_empty_store, require_existing
-from ostinato.store.version import check_usable
+from ostinato.store.schema_version import check_usable
 
 if TYPE_CHECKING:
     from ostinato.app import Ostinato

@@ -37,14 +37,16 @@ from ostinato.journeys.runtime.requests import (
 from ostinato.journeys.runtime.run_instance import Segment
 from ostinato.journeys.runtime.snapshot import InstanceSnapshot
 from ostinato.journeys.runtime.start import PendingStart, new_run
-from ostinato.journeys.runtime.step_answers import (
+from ostinato.journeys.runtime.submit import (
     Outdated,
+    StepNotActive,
+    SubmitResult,
     fill_answer,
     find_answer,
     input_taken,
     keep_answer,
+    submit,
 )
-from ostinato.journeys.runtime.submit import StepNotActive, SubmitResult, submit
 from ostinato.journeys.task_kind import Request
 from ostinato.model import Run, Status, read_length
 from ostinato.schedules.operations import edit

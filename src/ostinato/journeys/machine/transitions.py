@@ -27,7 +27,7 @@ from ostinato.journeys.language.states import (
 from ostinato.journeys.machine.decision import Evaluated, JourneyEvent, Submitted, TaskEnded
 from ostinato.journeys.machine.join import decide_join, ending_of_parallel, merge_branches
 from ostinato.journeys.machine.model import INTERNAL, ROOT, Ending, Frame, Instance, Rest, Termination
-from ostinato.journeys.machine.timer_due import timer_due
+from ostinato.journeys.machine.timer_state import timer_due
 from ostinato.journeys.machine.values import UnusableValue, add_attributes, with_result
 from ostinato.journeys.task_kind import Outcome, TaskProblem
 from ostinato.model import Json

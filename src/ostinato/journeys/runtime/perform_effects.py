@@ -16,7 +16,7 @@ from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.states import Timer
 from ostinato.journeys.machine.decision import Evaluate, Evaluated, Input, RunTask, TaskEnded
 from ostinato.journeys.machine.model import Instance
-from ostinato.journeys.machine.timer_due import timer_due
+from ostinato.journeys.machine.timer_state import timer_due
 from ostinato.journeys.machine.values import UnusableValue
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.task_kind import Outcome, Plugins, Request, TaskCall, TaskProblem

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ostinato.engine.crashes import is_crash_loop
 from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds, RunKind
-from ostinato.engine.retries import is_crash_loop
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import End, Ended, Owners, after_chains, end, lock_owners, resume, stop_anywhere
 from ostinato.errors import OstinatoError

@@ -1,5 +1,9 @@
-"""Submit an input to an instance in one transaction. The node that handles the request claims the run in the same
-transaction. So the request stays in the memory of that node and is never stored."""
+"""Submit an input to an instance in one transaction.
+
+The node that handles the request claims the run in the same transaction. So the request stays in the memory of that
+node and is never stored. The answer is stored under the key that the caller gave. A repeated submit with this key
+returns it.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +21,9 @@ from ostinato.journeys.runtime.commit import Change, ExtraWrite, end_runs, run_e
 from ostinato.journeys.runtime.load import LoadedInstance
 from ostinato.journeys.runtime.snapshot import InstanceSnapshot
 from ostinato.journeys.runtime.start import claim_runs, is_done
-from ostinato.journeys.runtime.step_answers import Outdated, input_taken
+from ostinato.journeys.task_kind import TaskProblem
 from ostinato.model import Run, Status
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
 
@@ -31,6 +35,14 @@ class StepNotActive(Conflict):
         hint = did_you_mean(step, waiting) or (f"it waits for {', '.join(map(repr, waiting))}" if waiting else "")
         words = f"journey {journey!r} does not wait for an input of step {step!r}"
         super().__init__(f"{words}; {hint}" if hint else words)
+
+
+class StepAnswered(Conflict):
+    """Raised if an earlier submit to the same step used the same key with another input."""
+
+
+class Outdated(Exception):
+    """Raised if the run has changed since it was read. The caller reads it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +109,41 @@ def submit(
     return SubmitResult(
         run, LoadedInstance(snapshot.definition, change.after), run_end(change) if is_done(change) else None
     )
+
+
+# Answers that are kept under the caller's key
+
+
+def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = False) -> ExtraWrite:
+    """Return an `ExtraWrite` that reserves a row for the answer to a step's input. The write belongs to the transaction
+    that applies the input. With `only`, the write raises `Outdated` if the row exists already."""
+
+    def perform(_: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
+        record = yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
+        if only and not record:
+            raise Outdated
+        return []
+
+    return perform
+
+
+def input_taken(run: str, call: str) -> Operation[bool]:
+    """Return whether the instance has accepted the input of this call. A caller that has lost the answer checks this
+    before it tries again."""
+    return bool((yield sql("input_taken", subject=run, call=f'%"call":"{call}"%')))
+
+
+def find_answer(run: str, step: str, key: str, digest: str) -> Operation[str | None]:
+    """Return the stored answer to an earlier submit with this key. It is an empty text while that submit is in
+    progress, and None if there was no such submit. Raise `StepAnswered` if the earlier submit had another input."""
+    rows = yield sql("step_answer", run_id=run, step=step, key=key)
+    if not rows:
+        return None
+    if rows[0][0] != digest:
+        raise StepAnswered(f"the key {key!r} came to step {step!r} of journey {run!r} with another input")
+    return str(rows[0][1])
+
+
+def fill_answer(run: str, step: str, key: str, answer: str) -> Operation[None]:
+    """Store the answer in the row that `keep_answer` has reserved."""
+    yield sql("fill_step_answer", run_id=run, step=step, key=key, answer=answer)

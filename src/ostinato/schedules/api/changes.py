@@ -23,6 +23,7 @@ from ostinato.schedules.lateness import Lateness
 from ostinato.schedules.model import Overlap, OverlapName, Schedule, State, note_declared, read_catchup, read_overlap
 from ostinato.schedules.operations import edit
 from ostinato.schedules.operations.backfills import Backfill
+from ostinato.schedules.operations.edit.start_backfill import check_past
 from ostinato.schedules.rows import dump, id_of, read_anyway, write_action, write_policies
 from ostinato.schedules.validation import (
     ActionLike,
@@ -268,7 +269,7 @@ class Schedules(ScheduleQueries):
 
         async def prepare() -> Callable[[], Operation[edit.Answer]]:
             schedule = await self._get(name)
-            _check_past(schedule, begin, end, self._around.now())
+            check_past(schedule, begin, end, self._around.now())
             wanted = await self._backfill(schedule, begin, end, overlap, input, rate)
             return lambda: edit.backfill(call, wanted)
 
@@ -540,16 +541,6 @@ class Schedules(ScheduleQueries):
         answer = await edit.run_once(self._around.store, call, make)
         self._around.nudge()
         return answer
-
-
-def _check_past(schedule: Schedule, first: Micros, last: Micros, now: Micros) -> None:
-    coming = next(iter(schedule.spec.compiled.between(max(first, now + 1), last)), None)
-    if coming is not None:
-        zone = schedule.spec.tzinfo
-        raise OstinatoError(
-            f"a backfill to {on_clock(last, zone)} has times that are still to come, from {on_clock(coming, zone)} on: "
-            f"the schedule runs those itself; end it at {on_clock(now, zone)} or before, or trigger the schedule"
-        )
 
 
 def _count_times(spec: Spec, first: Micros, last: Micros) -> int:

@@ -22,12 +22,14 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An occurrence in the buffer, new or waiting.
+    """An occurrence in the buffer, either new or waiting.
 
-    `manual` means that the occurrence belongs to a trigger or a backfill. A manual occurrence never expires, and starts
-    even during a pause. It also starts if no actions remain, unless the policy `manual_counts` is set. `asked` means
-    that a user resumed the schedule and asked for late times to run. An asked occurrence never expires. `overlap` is
-    the occurrence's own overlap policy; None means the schedule's.
+    - `manual`: whether the occurrence belongs to a trigger or a backfill
+    - `overlap`: the occurrence's own overlap policy, or None, if the schedule's policy applies
+    - `asked`: whether a user resumed the schedule and asked for late times to run
+
+    Manual and asked occurrences never expire. A pause does not stop manual occurrences; a lack of remaining actions
+    stops them only if the policy `manual_counts` is set.
     """
 
     id: str
@@ -41,10 +43,14 @@ class Waiting:
 class Verdict:
     """The decision about the occurrences in a buffer.
 
-    `start` has the ids of occurrences that start, and `keep` the ids of occurrences that keep waiting. Both are in the
-    order of the buffer. `dropped` maps the ids of all other occurrences to (reason, blocker). The blocker is the id of
-    the run that blocks or replaces the occurrence, or None. `cancel` and `terminate` say whether to cancel or terminate
-    the running runs. `remaining` is the number of actions left.
+    - `start`: the ids of the occurrences that start, in the order of the buffer
+    - `keep`: the ids of the occurrences that wait, in the order of the buffer
+    - `dropped`: a dict from id to (reason, blocker), for all other occurrences
+    - `cancel`: whether to cancel the running runs
+    - `terminate`: whether to terminate the running runs
+    - `remaining`: the number of actions left, or None, if actions are not limited
+
+    The blocker is the id of the run that blocks or replaces the dropped occurrence, or None, if there is no such run.
     """
 
     start: list[str] = field(default_factory=list)

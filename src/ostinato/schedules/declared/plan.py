@@ -37,9 +37,13 @@ class Change:
 class Step:
     """What a plan does with one schedule.
 
+    - `verb`: `create`, `update`, `unchanged`, `missing` or `taken`
+    - `before`: the next times before an `update` or a `missing` step, in the schedule's time zone; otherwise empty
+    - `after`: the next times after a `create` or an `update` step, in the schedule's time zone; otherwise empty
+    - `owner`: the origin that declares the schedule, or None, if no origin declares the schedule
+
     The verb `missing` means that this origin declared the schedule earlier, but no longer does. The verb `taken` means
-    that another origin (`owner`) declares the schedule with another definition. `before` has the next times of the
-    schedule before the step, and `after` those after the step, both in the schedule's time zone.
+    that another origin (`owner`) declares the schedule with another definition.
     """
 
     name: str

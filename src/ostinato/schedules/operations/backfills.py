@@ -25,10 +25,17 @@ from ostinato.when.instants import SECOND, Micros
 
 @dataclass(frozen=True, slots=True)
 class Backfill:
-    """A range of nominal times that get runs now. `first` and `last` are both included.
+    """A range of a schedule's nominal times that get runs now.
 
-    The times up to `reached` have rows, and `made` is the number of these rows. `total` is the number of times in the
-    range. `rate` is the number of runs per second. `state` is running, paused, completed or cancelled.
+    - `first`: the beginning of the range, included
+    - `last`: the end of the range, included
+    - `reached`: the last nominal time that has a row; at the beginning, a microsecond before `first`
+    - `rate`: the largest number of new runs per second, or None, if this number is not limited
+    - `state`: `running`, `paused`, `completed` or `cancelled`
+    - `total`: the number of nominal times in the range
+    - `made`: the number of nominal times that have a row
+
+    Times are in microseconds since 1970, in UTC.
     """
 
     id: str

@@ -9,9 +9,12 @@ from ostinato.workflows.model import MutationStatus, Policy
 
 
 class Next(NamedTuple):
-    """What to do after an attempt to find out whether a mutation took effect. `status` is the new status of the
-    mutation in the ledger. `attempts` counts how often the mutator was asked. `next_at` is when to ask again, or None
-    if a person must decide."""
+    """What follows an attempt that did not find out whether a mutation took effect.
+
+    - `status`: the new status of the mutation in the ledger
+    - `attempts`: how often the mutator has been asked, including this attempt
+    - `next_at`: when to ask again, in microseconds since 1970, or None, if a person must decide
+    """
 
     status: MutationStatus
     attempts: int

@@ -50,13 +50,19 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Step:
-    """One write about a claimed run. `record` is the run's record after the write. The write happens only if the stored
-    record's `updated` still equals `before`.
+    """One write to the store about a claimed run.
 
-    `reserve` lists events to reserve, as (topic, message id). `wake` is a tuple with the wake time that `prepare`
-    returned. If `prepare` was not called, `wake` is None instead of a tuple. `mutation` is the ledger row to write;
-    `new_mutation` means that the row is inserted. `failure` is why the run fails. `can_fix` means that the workflow has
-    a fixer. `fixed` means that this is a fixer's run, and that it has deployed a new version.
+    - `record`: the run's record after the write
+    - `before`: the value of `updated` that the stored record must still have, in microseconds since 1970
+    - `reserve`: the events to reserve, each as (topic, message id)
+    - `wake`: a tuple with the wake time that `prepare` returned, or None, if this write does not set the wake time
+    - `mutation`: the ledger row to write, or None, if no ledger row is written
+    - `new_mutation`: whether the ledger row is inserted; if false, the row is updated
+    - `failure`: why the run fails, or None, if the run does not fail
+    - `can_fix`: whether the workflow has a fixer
+    - `fixed`: whether this is a fixer's run that has deployed a new version
+
+    If the stored record's `updated` differs from `before`, nothing is written.
     """
 
     run: Run

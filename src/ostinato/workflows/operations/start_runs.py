@@ -44,10 +44,13 @@ FIXER = "fixer"
 
 @dataclass(slots=True)
 class Loaded:
-    """A locked workflow with the rows that the scheduler needs. The function `save` writes what was changed.
+    """A locked workflow with the rows that the scheduler needs.
 
-    `actor` is the user to record in new events; None means the user who deployed the workflow. `oldest` maps a topic to
-    the id of its oldest pending event; it is empty until `read_oldest` is called. `events` are events to write.
+    - `actor`: the user to record in new events, or None, if this is the user who first deployed the workflow
+    - `oldest`: a dict from topic to the id of the oldest pending event; empty until `read_oldest` is called
+    - `events`: the rows of events to write
+
+    The function `save` writes what was changed.
     """
 
     workflow: Workflow
@@ -222,8 +225,12 @@ def _look_at(loaded: Loaded, now: Micros) -> Micros | None:
 
 @dataclass(slots=True)
 class Retry:
-    """A run that follows a failed one. `mutation` is the latest mutation of the failed run, and `start` says where the
-    new run begins. `run_id` is the id of the new run, once it has begun."""
+    """A new run that follows a failed run.
+
+    - `mutation`: the latest mutation of the failed run, or None, if the failed run has no mutation
+    - `start`: where the new run begins
+    - `run_id`: the id of the new run; empty until the new run has begun
+    """
 
     failed: HandlerRun
     mutation: Mutation | None

@@ -78,9 +78,12 @@ def event_view(event: TopicEvent) -> Event:
 class Prepared:
     """The value that `prepare` returns.
 
-    `reserve` is a list of events, or a mapping from topic to message ids. `data` is JSON with everything that `mutate`
-    and `next` need. `title` says in words what will be done. At `wake_at`, an aware datetime, the consumer runs again
-    even if no event arrives. Raises `LogicError` if one of these is wrong.
+    - `reserve`: the events to reserve, as a list of events or as a mapping from topic to message ids
+    - `data`: JSON with everything that `mutate` and `next` need
+    - `title`: what will be done, in words, or None, if there is no title
+    - `wake_at`: when the consumer runs again even without an event, as an aware datetime, or None, if only events count
+
+    Raises `LogicError` if one of these is wrong. The policy's `wake_min` and `wake_max` limit `wake_at`.
     """
 
     reserve: Sequence[Event] | Mapping[str, Sequence[str]] = ()

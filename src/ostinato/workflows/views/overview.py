@@ -42,13 +42,16 @@ class InputGroup:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowInfo:
-    """A workflow at a glance.
+    """The overview of a workflow.
 
-    `status` is Running, Idle, Needs attention or Stopped. `issue` describes the problem that blocks the workflow, and
-    `choices` are the choices with which `resolve` can settle it. `timing` says when the workflow checks next, or that
-    it is paused or stopped for good. `pending` maps a topic to the number of its pending events. `orphaned` are the
-    topics in `pending` that no handler of this version consumes. `run_id` is the run that is active or paused in place.
-    `deployed` is when the workflow was first deployed.
+    - `status`: Running, Idle, Needs attention or Stopped
+    - `issue`: the problem that blocks the workflow, in words, or None, if the workflow is not blocked
+    - `choices`: the choices with which `resolve` can settle the issue
+    - `timing`: when the workflow checks next, in words, or that it is paused, stopped for good or waiting for a person
+    - `pending`: a dict from topic to the number of pending events
+    - `run_id`: the id of the run that is active or paused in place, or None, if there is no such run
+    - `deployed`: when the workflow was first deployed
+    - `orphaned`: the topics in `pending` that no handler of this version consumes
     """
 
     name: str
@@ -79,8 +82,12 @@ class WorkflowInfo:
 
 @dataclass(frozen=True, slots=True)
 class WorkflowDetail(WorkflowInfo):
-    """The overview of a workflow with more detail. `inputs` are its inputs in groups. `attention` says how many of them
-    need a person. `activity` has a line for each of the latest runs that processed events, the latest first."""
+    """The overview of a workflow, with its inputs and its latest activity.
+
+    - `inputs`: the numbers of inputs, in groups by source and type
+    - `attention`: how many inputs need a person, in words, or None, if no input needs a person
+    - `activity`: a line for each of the latest runs that processed events, the latest run first
+    """
 
     inputs: tuple[InputGroup, ...] = ()
     attention: str | None = None

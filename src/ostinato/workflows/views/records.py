@@ -101,10 +101,13 @@ def event_info(event: TopicEvent) -> EventInfo:
 class InputInfo:
     """An object of another system that causes events.
 
-    `status` is pending, done or skipped. `attention` says why a person should look at the input, or is None. It is
-    "blocked" if the input's events are reserved by a run that waits for a person. It is "stale" if the input has been
-    pending for longer than the policy's `stale_after`. `outputs` counts the effects that the input caused. `result`
-    says in words what came of the input.
+    - `status`: pending, done or skipped
+    - `attention`: "blocked" or "stale" if a person should look at the input, or None, if that is not needed
+    - `outputs`: the number of effects that the input caused
+    - `result`: what came of the input, in words
+
+    An input is "blocked" if a run that waits for a person has reserved some of the input's events. An input is "stale"
+    if it has been pending for longer than the policy's `stale_after`.
     """
 
     id: str
@@ -214,8 +217,13 @@ def _stems_from(inputs: Sequence[InputRecord]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunDetail:
-    """A run of a handler. `attempts` is the whole chain of retries that `run` belongs to, the first attempt first.
-    `events` are the events that `run` reserved. `output` is the effect of `run`, or None."""
+    """A run of a handler, with its attempts, its events and its output.
+
+    - `run`: the run itself
+    - `attempts`: all runs in the chain of retries that `run` belongs to, with the fixer's runs; the first run is first
+    - `events`: the events that `run` reserved
+    - `output`: the latest effect that `run` requested or took over, or None, if there is no such effect
+    """
 
     run: HandlerRunInfo
     attempts: tuple[HandlerRunInfo, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ostinato.errors import Conflict, NotFound
+from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.schedules.decisions.decide import Live
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.operations import backfills
@@ -12,6 +12,18 @@ from ostinato.schedules.operations.backfills import Backfill, read_backfill
 from ostinato.schedules.operations.edit.apply_change import Edit, change
 from ostinato.schedules.operations.edit.user_call import Answer, Call
 from ostinato.store.contract import Operation, Row, sql
+from ostinato.when.instants import Micros, on_clock
+
+
+def check_past(schedule: Schedule, first: Micros, last: Micros, now: Micros) -> None:
+    """Raise OstinatoError if a backfill would have times that are still to come."""
+    coming = next(iter(schedule.spec.compiled.between(max(first, now + 1), last)), None)
+    if coming is not None:
+        zone = schedule.spec.tzinfo
+        raise OstinatoError(
+            f"a backfill to {on_clock(last, zone)} has times that are still to come, from {on_clock(coming, zone)} on: "
+            f"the schedule runs those itself; end it at {on_clock(now, zone)} or before, or trigger the schedule"
+        )
 
 
 def backfill(call: Call, wanted: Backfill) -> Operation[Answer]:

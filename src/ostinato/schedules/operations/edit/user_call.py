@@ -27,10 +27,13 @@ Answer: TypeAlias = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call of a user. If several calls have the same `request` id, the change is made once.
+    """One call by which a user changes a schedule.
 
-    With a `token`, the call is refused unless the schedule still has that conflict token. `asked` identifies the
-    arguments: a call with the same request id but other arguments is refused.
+    - `request`: the request id; if several calls have the same id, the change is made once
+    - `token`: the conflict token that the schedule must still have, or None, if any token is accepted
+    - `asked`: a text that identifies the arguments
+
+    A call with the request id of an earlier call, but with other arguments, is refused.
     """
 
     namespace: str

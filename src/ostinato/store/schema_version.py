@@ -15,10 +15,11 @@ from ostinato.store.urls import open_url
 
 @dataclass(frozen=True, slots=True)
 class StoreVersion:
-    """The schema version of a store. `current` is the store's version; it is 0 for an empty store. `newest` is the
-    version that this Ostinato needs.
+    """The schema version of a store, and the version that is needed.
 
-    `foreign` means that the database has tables, but none of Ostinato's.
+    - `current`: the store's version, or 0, if the store has no tables of Ostinato
+    - `newest`: the version that this Ostinato needs
+    - `foreign`: whether the database has tables, but none of Ostinato's
     """
 
     url: str
