@@ -650,8 +650,10 @@ class Ostinato(AppQueries, AppAccess):
         at: datetime | str | None = None,
         **options: Any,
     ) -> Callable[[], Operation[list[Started]]]:
-        """Prepare a run that the caller starts in its own transaction. Returns a function without parameters, which
-        creates an operation that starts the run. Create and execute a new operation for each try of the transaction."""
+        """Return a factory for the operation that starts a run in the caller's transaction.
+
+        Each try of the transaction needs a new operation from the factory.
+        """
         run, deadline = self._prepare(job, input, id, at, options)
         now = self.engine.clock.now()
         return lambda: start([run], now, [deadline] if deadline else [], borrowed=True)

@@ -57,8 +57,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a text. `code` identifies the kind of mistake and does not change between versions, but `message`
-    may change. `suggestion` says how to correct the mistake."""
+    """One mistake in a text.
+
+    - `code`: identifies the kind of mistake, and does not change between versions
+    - `message`: what is wrong; the words may change between versions
+    - `suggestion`: how to correct the mistake; empty if there is no suggestion
+    """
 
     code: str
     path: Path
@@ -86,8 +90,12 @@ class Positions:
 
 @dataclass(slots=True)
 class Document:
-    """The content of a text. If there are problems, `value` may be incomplete: the values at the paths in `unread` are
-    unknown. If `readable` is false, `value` is None, and the last problem gives the reason."""
+    """The content of a text, with the problems that were found while the text was read.
+
+    - `value`: the content, which may be incomplete if there are problems
+    - `unread`: the paths at which the values are unknown, because they could not be read
+    - `readable`: false if the text could not be read; then `value` is None, and the last problem gives the reason
+    """
 
     value: Any = None
     positions: Positions = field(default_factory=Positions)

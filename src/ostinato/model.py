@@ -96,11 +96,16 @@ def _is_count(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """The retry policy of a run: how many attempts it has, and the delays between them.
+    """The retry policy of a run: the number of attempts, and the delays between them.
 
-    `attempts` counts all attempts, including the first. The n-th delay is `delay` × `factor`^(n-1), but at most
-    `longest`. A random part of this delay is subtracted: with a `jitter` of 0.1, up to a tenth of the delay. `delay`
-    and `longest` are texts such as `"5s"`, timedeltas or numbers of seconds; they are converted to timedeltas.
+    - `attempts`: the number of all attempts, including the first
+    - `delay`: the first delay
+    - `factor`: the number by which each delay is multiplied to get the next
+    - `longest`: the longest delay; a value below `delay` is raised to `delay`
+    - `jitter`: the largest part of a delay that is subtracted at random, such as 0.1 for a tenth
+
+    The n-th delay is `delay` × `factor`^(n-1), but at most `longest`. `delay` and `longest` are texts such as `"5s"`,
+    timedeltas or numbers of seconds; they are converted to timedeltas.
     """
 
     attempts: int = 1
@@ -158,11 +163,16 @@ def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many runs with one key may run at once (`most`), and how many may start in a period (`rate` runs per `per`).
+    """How many runs with one key may run at once, and how many may start in a period.
 
-    Runs with the same `key` share the limit. `{name}` in the key is replaced by the value `name` of the input. Without
-    `most` and `rate`, the limit only gives each key a fair share of the nodes, in proportion to `weight`. `per` is a
-    text such as `"1m"`, a timedelta or a number of seconds; it is converted to a timedelta.
+    - `key`: the key; `{name}` in the key is replaced by the value `name` of the input
+    - `most`: how many runs may run at once, or None, if this is not limited
+    - `rate`: how many runs may start in each period, or None, if this is not limited
+    - `per`: the period as a text such as `"1m"`, a timedelta or a number of seconds; converted to a timedelta
+    - `weight`: the key's share of the nodes, relative to the weights of other keys
+
+    Runs with the same key share the limit. Without `most` and `rate`, the limit only gives each key a fair share of the
+    nodes.
     """
 
     key: str
@@ -218,9 +228,11 @@ class Options:
 class Run:
     """One attempt of a run.
 
-    `root_id` is the id of the first attempt, which identifies the chain of attempts. `claim` counts how often this
-    attempt was claimed; a write of a node that has an older claim number is refused (the fence). `detail` is JSON that
-    the schedule has stored about the occurrence.
+    - `root_id`: the id of the first attempt, which identifies the chain of attempts
+    - `claim`: how often this attempt was claimed
+    - `detail`: JSON that the schedule has stored about the occurrence, or None, if there is no schedule
+
+    A write of a node that has an older claim number is refused (the fence).
     """
 
     id: str

@@ -15,8 +15,12 @@ from ostinato.when.instants import optional_datetime, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """The state of one attempt of a run. `id` is the id of the run, the same for all attempts. `run_id` is the id of
-    this attempt, and `attempt` is its number, from 1 on."""
+    """One attempt of a run, as callers see it.
+
+    - `id`: the id of the run, the same for all attempts
+    - `attempt`: the number of this attempt, from 1 on
+    - `run_id`: the id of this attempt
+    """
 
     id: str
     name: str

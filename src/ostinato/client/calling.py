@@ -77,14 +77,14 @@ class Calling:
         headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> httpx.Response:
-        """Send a request, and return the response. For an error response, raises the error that the same call on `app`
-        would raise.
+        """Send a request, and return the response. For an error response, raise the error of the same call on `app`.
 
-        `key` is the idempotency key; without it, the client generates one. Other keywords become query parameters.
+        - `key`: the idempotency key. By default, the client generates a key.
+        - `once`: whether the server carries out a request only once, even if the request arrives twice. If `once` is
+          true, a request without an answer is sent again. Otherwise it is sent again only if no connection was made.
+        - `params`: the query parameters.
 
-        With `once=True`, a request that gets no answer is sent again. The server must carry out such a repeated request
-        only once. With `once=False`, a request is sent again only if no connection was made. Responses with status 429,
-        502, 503 and 504 are retried in both cases.
+        Responses with status 429, 502, 503 and 504 are always retried.
         """
         import httpx
 

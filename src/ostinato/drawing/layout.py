@@ -138,7 +138,9 @@ def _ports(
 class _Line:
     """The part of an edge in the gap between two rows.
 
-    `above` and `below` are the x at its upper and lower end. `width` is the width of its label, if it has one.
+    - `above`: the x of the upper end, in pixels
+    - `below`: the x of the lower end, in pixels
+    - `width`: the width of the label in pixels, or None, if there is no label in this gap
     """
 
     edge: Edge

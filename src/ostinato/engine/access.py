@@ -1,7 +1,7 @@
 """Create, check and revoke tokens. Add, list and delete namespaces.
 
-A token has a role, and may be valid in only one namespace. Only its hash is stored; a fast hash is safe, because 256
-random bits cannot be guessed.
+A token has a role. It is valid either in one namespace or in all namespaces. Only the hash of a token is stored. A fast
+hash is safe, because 256 random bits cannot be guessed.
 """
 
 from __future__ import annotations

@@ -223,9 +223,11 @@ class Bodies:
 
     @asynccontextmanager
     async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
-        """Wrap a transaction that claims a run for this node. Yields a function that begins the run. Call the function
-        with the run after the commit. If the answer of the commit is lost, the node finds the run later, and begins
-        it."""
+        """Wrap a transaction that claims a run for this node, and yield a function that begins the run.
+
+        After the commit, pass the claimed run to this function. If the answer of the commit is lost, the node finds and
+        begins the run later.
+        """
         has_begun = False
 
         def begin(run: Run) -> None:

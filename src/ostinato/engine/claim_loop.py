@@ -21,11 +21,13 @@ _BACKLOG = 5_000  # if more outcomes than this wait for the store, no more runs 
 
 @dataclass(slots=True)
 class Share:
-    """The slots of this node that are set aside for one extension (`Way`). The extension begins runs in these slots
-    itself. The claim loop uses the other slots.
+    """The slots of this node that are set aside for one extension (`Way`).
 
-    `most` is how many slots can be set aside. `slots` is how many are set aside now. `held` is how many of `slots` are
-    in use.
+    - `most`: how many slots can be set aside
+    - `slots`: how many slots are set aside now
+    - `held`: how many runs the extension has begun in these slots and not ended yet
+
+    The extension begins runs in these slots itself. The claim loop uses the other slots.
     """
 
     most: int

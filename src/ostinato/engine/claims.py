@@ -90,9 +90,15 @@ class NewRun(NamedTuple):
 
 @dataclass(slots=True)
 class DirectClaim:
-    """Permission to claim up to `room` runs in a transaction that fires timers. The runs must be in `queues`, and their
-    jobs in `handlers`. `token` identifies the claim. `claimed` lists the runs claimed so far. `plain` counts the timers
-    that did nothing but start a run."""
+    """Permission for this node to claim new runs in one transaction.
+
+    - `token`: a number that identifies the claim
+    - `room`: how many runs may be claimed
+    - `queues`: the queues from which runs may be claimed
+    - `handlers`: the names of the jobs that this node can run
+    - `claimed`: the runs claimed so far
+    - `plain`: the number of timers that only started a run
+    """
 
     node: str
     token: int

@@ -1,10 +1,10 @@
 """Recognise a dead node by its lease, and recover its runs.
 
 A node counts as dead when its lease has expired. A lease that ends too far in the future counts as expired: the clock
-was set back. After an outage of the store, all leases have expired, and live nodes need time to renew theirs. So a node
-must renew its own lease for some time before it declares another node dead. This time is the longer of the two leases,
-without a break between renewals. The condition `is_gone` in store/sql/nodes.sql states this rule; `gone` and `recover`
-apply it.
+was set back.
+
+After an outage of the store, live nodes have expired leases, too. So a node first renews its own lease for some time,
+without a break. Only then does the node declare other nodes dead. `is_gone` in store/sql/nodes.sql states the rule.
 """
 
 from __future__ import annotations

@@ -135,13 +135,12 @@ class Committer(Generic[T, R]):
     async def _give_up(self, batch: list[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
         """Handle a batch that failed with `problem`.
 
-        With `retry=True`, the batch has one item:
+        If the committer has `retry=False`, set `problem` as the exception of each future in `batch`. Otherwise `batch`
+        has only one item:
 
-        - If `instead` returns another item, commit that item.
-        - Otherwise, if the item came from `put`, put the item again later.
-        - Otherwise `write` raises `problem`.
-
-        With `retry=False`, `write` raises `problem` for each item.
+        - If the committer's `instead` function returns another item, commit the other item.
+        - If the item has no future, put the item again later.
+        - Otherwise set `problem` as the exception of the item's future.
         """
         item, done = batch[0]
         if self._retry:

@@ -83,9 +83,11 @@ def finish(namespace: str, request: str, what: str, answer: Any) -> Operation[An
 
 
 class Unkept(Generic[T]):
-    """A call that is done only once, even if the store retries its transaction. The answer is not stored, so it need
-    not be JSON. Create one object for each call. In each try of the transaction, execute `once` with a new
-    operation."""
+    """A call that takes effect only once, even if the store retries its transaction.
+
+    Create one object for each call. In each try of the transaction, execute `once` with a new operation. If an earlier
+    try was committed, `once` only returns the earlier answer. The answer is not stored, so it need not be JSON.
+    """
 
     def __init__(self, namespace: str, verb: str, now: Micros) -> None:
         self._request = (namespace, call_id(), verb, now)

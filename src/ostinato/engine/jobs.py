@@ -234,7 +234,7 @@ class Handler:
 
     @property
     def types(self) -> InputTypes | None:
-        """The check of an input by the function's type hints, or None if no parameter can be checked."""
+        """The object that checks inputs against the function's type hints, or None if no parameter can be checked."""
         return input_types(self.function, self.context)
 
     def check(self, values: Mapping[str, Any]) -> None:

@@ -30,8 +30,12 @@ Key = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """The state of one limit. `used` counts its ready and active runs. `arrival` is when the next run would start if
-    runs started at equal intervals: the theoretical arrival time of the generic cell rate algorithm."""
+    """The state of one limit.
+
+    - `used`: how many runs of the limit are ready or active.
+    - `arrival`: when the next run is due at an even pace. The generic cell rate algorithm calls this the theoretical
+      arrival time.
+    """
 
     namespace: str
     key: str
@@ -83,8 +87,8 @@ def let_in(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 
 def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Give each free serial key to the first run in `runs` that needs the key. Returns the runs that hold their serial
-    key now, and the runs that need none."""
+    """Give each free serial key to the first run in `runs` that needs the key. Return the runs that need not wait for a
+    key: those that hold their key now, and those without a key."""
     keyed = sorted((r for r in runs if r.serial_key is not None), key=lambda r: (r.due, r.id))
     if not keyed:
         return list(runs)
@@ -180,8 +184,9 @@ def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Opera
 def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> Operation[None]:
     """Make as many queued runs ready as their limits allow.
 
-    - `heads`: runs that have just got their serial key. Those with a limit join its queue.
-    - `limits`: runs that give up their slots.
+    - `heads`: runs that have just got their serial key. A head with a limit joins the queue of the limit. Other heads
+      are ignored.
+    - `limits`: runs that leave their limits. Each of them frees a slot.
     """
     arriving = [head for head in heads if head.concurrency_key is not None]
     if not arriving and not limits:

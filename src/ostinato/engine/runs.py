@@ -179,12 +179,13 @@ def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(slots=True)
 class End:
-    """The new state of a claimed run that leaves its node. If `finished` is true, the attempt has ended. Otherwise the
-    run waits, or is ready again.
+    """The new state of a claimed run that leaves its node.
 
-    `following` is the next attempt, if there is one. `event` is the name of the event to write. An empty `event` means
-    `run:` and the status. `lines` are log lines to store. `stirs` is true if other runs may become ready because of
-    this end.
+    - `finished`: whether the attempt has ended; if false, the run waits, or is ready again
+    - `following`: the next attempt, or None, if there is none
+    - `event`: the name of the event to write; if empty, the name is `run:` and the status
+    - `lines`: log lines to store
+    - `stirs`: whether other runs may become ready because of this end
     """
 
     run: Run
@@ -320,8 +321,8 @@ def _is_success_of_schedule(e: End) -> bool:
 
 
 def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Operation[list[End]]:
-    """Write outcomes as `end` does, for successful runs that schedules have started. Returns the refused ends, as `end`
-    does."""
+    """Write the outcomes of successful runs that schedules have started, and return the refused outcomes. An outcome is
+    refused if `node` has lost its claim on the run."""
     owners = yield from lock_owners([e.run for e in ends], kinds)
     ((count,),) = yield sql("succeed_runs", [(e.run.id, e.run.claim, e.result) for e in ends], node=node, now=now)
     refused: list[End] = []
@@ -369,7 +370,7 @@ def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
 
 def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
     """Write what follows from `ends`: log lines, released keys and limits, next attempts, deleted timers. Keys are
-    released before the next attempts are inserted. So a next attempt joins the end of its queue, like any other run."""
+    released first, so runs that already wait for a key get it before the next attempts."""
     lines = [line for e in ends for line in e.lines]
     if lines:
         yield sql("insert_logs", lines)

@@ -36,8 +36,12 @@ _LIBRARY = (sysconfig.get_path("stdlib"), "<frozen")
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A time in which the event loop was blocked. `job` is the name of the run that blocked it, or None if no run did.
-    `kind` is the kind of that run. `where` is the line of code."""
+    """A time in which the event loop was blocked.
+
+    - `job`: the name of the run that blocked the loop, or None, if no run did
+    - `where`: the line of code that was running, such as `jobs.py:12 in crunch`
+    - `kind`: the kind of the run, such as `job`
+    """
 
     job: str | None
     where: str
@@ -153,8 +157,11 @@ def place_of(frame: FrameType) -> str:
 class Blocked:
     """A stored report about a job that has blocked an event loop.
 
-    `job` is the name of the job; for another kind of run, `job` is the kind and the name. `times` is how often the job
-    has blocked a loop. `at`, `seconds` and `where` describe the last time.
+    - `job`: the name of the job; for another kind of run, the kind and the name
+    - `times`: how often the job has blocked a loop
+    - `at`: when the job last blocked a loop, in microseconds since 1970
+    - `seconds`: how long the job blocked the loop the last time, in seconds
+    - `where`: the line of code that was running the last time
     """
 
     job: str

@@ -1,5 +1,5 @@
-"""List the engine's own tables, and delete what a namespace has stored. The deletion includes the tables of extensions
-(`Way`). Some rows, such as runs, prevent it, and events are kept."""
+"""List the engine's own tables, and delete the rows of a namespace. The deletion includes the tables of extensions
+(`Way`). Some rows, such as runs, prevent the deletion. Events are kept."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class NamespaceTables:
         self._statement = Statements("\n\n".join(first + drop))
 
     def left(self, namespace: str) -> Operation[list[str]]:
-        """Return which kinds of rows prevent the deletion of a namespace, such as "runs". The list is empty if there
-        are no such rows."""
+        """Return the kinds of rows, such as "runs", that prevent the deletion of `namespace`. If nothing prevents the
+        deletion, the list is empty."""
         words = []
         for table in self._restrict:
             if (yield self._statement(f"first_of_{table.name}", namespace=namespace)):

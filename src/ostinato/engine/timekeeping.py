@@ -1,12 +1,11 @@
 """Keep the same time on all nodes of a store.
 
-On PostgreSQL all nodes use the server's clock. The processes that share a SQLite file use the machine's clock, which
-can be set at any moment. So these processes compute the time as ticks plus a stored offset. Ticks are a monotonic
-clock, which cannot be set.
+On PostgreSQL, all nodes use the server's clock. On SQLite, the time is the sum of a monotonic clock and an offset. The
+offset is stored, and all nodes use it. A monotonic clock cannot be set.
 
-If the machine's clock is set by at most `SMALL`, the offset follows at once. If the clock is set by more, the offset
-follows after `PATIENCE`. The delay is a protection against mistakes. A wrong step forward would make schedules miss
-hours. A wrong step back would keep expired leases alive.
+If somebody sets the machine's clock, the offset follows. A change of at most `SMALL` is followed at once. A larger
+change may be a mistake, so it is followed only after `PATIENCE`. A wrong step forward would make schedules miss hours.
+A wrong step back would keep expired leases alive.
 """
 
 from __future__ import annotations
@@ -41,10 +40,10 @@ def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement
     """Return the clock offset that all nodes must use: `before` or `here`.
 
     - `before`: the offset that was used until now, or None.
-    - `here`: the offset that the machine's clock has now.
-    - `stood`: how long the machine's clock has had the offset `here`.
+    - `here`: the present offset of the machine's clock.
+    - `stood`: how long the machine's clock has had its present offset.
 
-    If the machine's clock was set by more than `SMALL`, `before` stays in use until `stood` reaches `PATIENCE`.
+    If the two offsets differ by more than `SMALL`, return `before` until `stood` reaches `PATIENCE`.
     """
     if before is None or before.origin != here.origin:
         return here  # the first node, or the first since the machine restarted

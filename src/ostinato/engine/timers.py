@@ -47,8 +47,13 @@ class TimerFailed(Exception):
 
 
 class Fired(NamedTuple):
-    """Result of one batch. `timers` is the number of fired timers, and `plain` is how many of them only started a run.
-    `claimed` are the runs that this node claimed directly. `more` says whether more timers may be due."""
+    """The result of firing one batch.
+
+    - `timers`: the number of due timers that the batch handled
+    - `plain`: how many of these timers only started a run
+    - `claimed`: the runs that this node claimed directly
+    - `more`: whether more timers may be due
+    """
 
     timers: int
     plain: int = 0
@@ -96,9 +101,11 @@ def fire(
 
 
 def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str], Park]) -> Operation[None]:
-    """Stop firing a timer that fails. `parks` has functions that store the reason with the owner of a timer. If the
-    owner has stored the reason, the timer is deleted. Otherwise the timer stays in the table, marked as parked, with
-    the reason."""
+    """Stop firing a timer that fails, and store the reason.
+
+    - If a function in `parks` can store the reason with the timer's owner, such as a schedule, delete the timer.
+    - Otherwise keep the timer, and mark it as parked with the reason.
+    """
     act = parks.get((timer.kind, timer.purpose))
     if act is None or not (yield from act(timer, reason, now)):
         yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)

@@ -95,10 +95,11 @@ class Api(Protocol):
 class Host:
     """The objects that an app provides to an extension (`Way`).
 
-    `engine` returns the engine, and raises an error while the app is closed. `node` returns the id of the node in this
-    process, or None if there is no node or it is stopping. `virtual` means that the app runs on virtual time, in tests.
-    `actions` are the kinds of actions of all extensions, by name. `way` returns the API of another `Way` by its name,
-    so that an extension can use the extensions that are listed before it.
+    - `engine`: returns the engine; raises an error while the app is closed
+    - `node`: returns the id of the node in this process, or None, if there is no node or the node is stopping
+    - `virtual`: whether the app runs on virtual time, in tests
+    - `actions`: the action kinds that the extensions provide, by name
+    - `way`: gets the name of a `Way` that is listed before this one, and returns the API of that `Way`
     """
 
     store: Store
@@ -156,10 +157,12 @@ class Part:
 class Runtime:
     """The code of an extension (`Way`).
 
-    `part` creates the extension's `Part`. `kinds` maps names to kinds of runs. `timers` maps the (kind, purpose) of a
-    timer to the function that fires the timer. `parks` maps the same keys to functions that store why a timer failed.
-    `actions` are the actions that the extension adds to schedules. `scan` looks for broken invariants that the scans of
-    `kinds` do not cover.
+    - `part`: creates the extension's `Part`
+    - `kinds`: the extension's kinds of runs, by name
+    - `timers`: a dict from (kind, purpose) to the function that fires such timers
+    - `parks`: a dict from (kind, purpose) to the function that stores why such a timer failed
+    - `actions`: the actions that the extension adds to schedules
+    - `scan`: looks for broken invariants that the scans of `kinds` do not cover, or None, if there is nothing to scan
     """
 
     part: Callable[[Host], Part] = Part
@@ -174,10 +177,15 @@ class Runtime:
 class Way:
     """An extension of the engine, with its own run kinds, timers, actions, tables, routes or commands.
 
-    `runtime` and `migrations` may be given as `module:NAME`. `routers` maps the first segment of a path to an HTTP
-    router. `commands` maps a name to a command. `problems` maps an error class to an HTTP status. Routers, commands and
-    classes are written as `module:name`, and are imported when they are needed. `events` maps a subject of events to
-    its verbs, such as `{"order": "created deleted"}`.
+    - `runtime`: the extension's code, or a text `module:NAME` that says where the code is
+    - `migrations`: the migrations of the tables, or a text `module:NAME` that says where the migrations are
+    - `events`: a dict from a subject of events to its verbs, such as `{"order": "created deleted"}`
+    - `routers`: a dict from the first segment of a path to an HTTP router
+    - `commands`: a dict from a name to a command of the command line
+    - `problems`: a dict from an error class to an HTTP status and a title
+
+    Routers, commands and error classes are written as `module:name`. Routers and commands are imported when they are
+    needed.
     """
 
     name: str

@@ -31,10 +31,13 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One option. `name` is the field of a request body.
+    """One option of runs or schedules.
 
-    `flag` is empty if the flag is simply `--` and the name. `least` and `most` limit a whole number. `choices` are the
-    words that shell completion offers.
+    - `name`: the field of a request body
+    - `flag`: the flag of the command line; empty if the flag is simply `--` and the name
+    - `least`: the minimum of a whole number
+    - `most`: the maximum of a whole number
+    - `choices`: the words that shell completion offers
     """
 
     name: str

@@ -66,7 +66,12 @@ def _check_turn(
     input: Mapping[str, Any],
     metadata: Mapping[str, Any],
 ) -> None:
-    """Check one flow with its complete input, or the prompt if there is no flow."""
+    """Check that the agent can handle a turn.
+
+    - If the agent does not have `flow`, raise `NotFound`.
+    - If `flow` is None or `CLASSIC`, check that the agent can write a message without a flow.
+    - If `code` has the flow, check that the flow accepts `input`.
+    """
     check_flow(agent, flow, declared)
     if flow is None or flow == CLASSIC:
         _check_answerable(agent, declared, metadata)

@@ -58,9 +58,11 @@ class Flow:
 class Tool:
     """A function that the model and flows may call.
 
-    If `context` is true, the function has a parameter `ctx`, which says for whom the tool acts. The model cannot set
-    `ctx`. After a crash, the function is called again, unless `at_most_once` is true. If the arguments are wrong,
-    `refused` is called instead. `refused` gets the context, the tool's name, the arguments, and the names of unknown
+    - `context`: whether the function has a parameter `ctx`, which says for whom the tool acts
+    - `at_most_once`: if false, the function is called again after a crash
+    - `refused`: called instead of the function if the arguments are wrong, or None, if nothing is called then
+
+    The model cannot set `ctx`. `refused` gets the context, the tool's name, the arguments, and the names of unknown
     arguments.
     """
 

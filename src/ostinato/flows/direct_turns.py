@@ -122,10 +122,8 @@ class DirectTurns:
             claimer.give_back(claim, [turn.run for turn in begun], self._handle)
 
     async def _wait_for_slots(self) -> None:
-        """Wait until the first slot for direct turns is free, for at most `_LONG` seconds.
-
-        Only the first direct turn waits. If a direct turn is already in progress, return at once.
-        """
+        """Wait until a slot for direct turns is free, for at most `_LONG` seconds. If any direct turn is in progress,
+        return at once."""
         for _ in range(_LOOKS):
             if self._begun or self.host.engine().claimer.share_is_free:
                 return
@@ -184,8 +182,8 @@ class DirectTurns:
         return [answers[id(item)] for item in items]
 
     async def _look_for_takeovers(self, intents: Sequence[Intent], answers: Mapping[int, Any]) -> None:
-        """Check once more, right before messages are sent, whether people have taken over the conversations. For each
-        of these messages, the result is stored as `taken` in its entry of `answers`."""
+        """Check whether people have taken over the conversations in which messages are about to be sent. For each
+        intent that has a message to send, store the result in `answers[id(intent)]["taken"]`."""
         sending = [
             intent for intent in intents if isinstance(answers[id(intent)], dict) and "key" in answers[id(intent)]
         ]
@@ -200,8 +198,8 @@ class DirectTurns:
 
 
 class DirectContext:
-    """Replaces `FunctionContext` for a turn that is handled directly. It records nothing. An operation that needs a
-    record or a wait raises `NotDirect`, so that the session's run handles the turn."""
+    """Replaces `FunctionContext` for a turn that is handled directly. It records nothing. Operations that must be
+    recorded or must wait raise `NotDirect`. Then the session's run handles the turn."""
 
     def __init__(self, turns: DirectTurns, run: Run) -> None:
         self._turns = turns

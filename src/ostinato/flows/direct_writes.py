@@ -63,8 +63,12 @@ class BegunTurn:
 
 @dataclass(slots=True)
 class DirectRoom:
-    """Lets this node begin up to `room` turns directly, each in a new session. The node claims the runs of these
-    sessions with the claim token `token`. `begun` lists the turns that `begin` has begun."""
+    """Permission for this node to begin turns directly, each in a new session.
+
+    - `token`: the claim token with which the node claims the runs of the new sessions
+    - `room`: how many turns may begin
+    - `begun`: the turns that the method `begin` has begun
+    """
 
     node: str
     token: int
@@ -157,7 +161,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Settles:
-    """The results of sending messages, written in the middle of a turn."""
+    """Results of sending messages, to be written before the turn ends."""
 
     begun: BegunTurn
     settles: Sequence[Settle]

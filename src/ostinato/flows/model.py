@@ -86,14 +86,18 @@ class Delivery(StrEnum):
 class TurnInput:
     """One input for an agent, from any source.
 
-    `user` is the user's external id. Inputs of one user with the same `key` are handled once. `flow` is the flow to
-    begin; without it, hooks and the router choose. Flows and hooks get `metadata` unchanged. `reply_to` is the id of a
-    durable function's run. That run receives the outcome as the message `outcome`.
+    - `user`: the user's external id
+    - `key`: identifies the input; inputs of one user with the same key are handled once
+    - `flow`: the flow to begin, or None, if hooks and the router choose
+    - `session_id`: the id of the only session that counts as active, or None, if any session counts
+    - `bootstrap`: whether the turn may open a session; if false, a turn for a user without an active session is skipped
+    - `on_active_flow`: what the turn does while a flow waits for the user: `skip`, `defer` or `replace`
+    - `defer_max`: how long the turn may be deferred, as a text such as `"2h"` or in seconds, or None, if for a day
+    - `metadata`: values that flows and hooks get unchanged
+    - `reply_to`: the id of a durable function's run that receives the outcome, or None, if no run does
 
-    The following fields are for scheduled turns. `bootstrap` allows the turn to open a session. Without `bootstrap`,
-    the turn is skipped if the user has no active session. If `session_id` is set, only the session with this id counts.
-    `on_active_flow` says what the turn does while a flow waits for the user. `defer_max` is how long the turn may be
-    deferred (default: a day).
+    `session_id`, `bootstrap`, `on_active_flow` and `defer_max` are for scheduled turns. The run `reply_to` receives the
+    outcome as the message `outcome`.
     """
 
     user: str

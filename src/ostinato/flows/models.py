@@ -107,10 +107,11 @@ class Model(Protocol):
 
 @dataclass(frozen=True)
 class OpenAIModel:
-    """A service with the API of OpenAI's chat completions. `api_key` may be a reference such as `secret://openai`.
+    """A service with the API of OpenAI's chat completions.
 
-    `prices` are for a million input tokens and a million output tokens. With `stream`, the service sends the answer as
-    a stream of parts.
+    - `api_key`: the key, or a reference such as `secret://openai`, or None, if the service needs no key
+    - `stream`: whether the service sends the answer as a stream of parts
+    - `prices`: the price for a million input tokens, and the price for a million output tokens
     """
 
     model: str

@@ -155,9 +155,13 @@ def _locked(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRe
 
 
 def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) -> Operation[None]:
-    """Set the session's `hitl` to `state`, because `escalation` was closed. If the session has ended or has another
-    current escalation, do nothing. If `escalation` was a live takeover, end the takeover. If other escalations are
-    pending, the newest becomes the current one, and `hitl` is set for it instead."""
+    """Update a session after `escalation` was closed.
+
+    - If the session has ended or has another current escalation, do nothing.
+    - If `escalation` was a live takeover, end the takeover.
+    - If other escalations are pending, make the newest one current, and set the session's `hitl` for it.
+    - Otherwise set the session's `hitl` to `state`.
+    """
     if session.escalation_id != escalation.id or session.ended is not None:
         return
     session.hitl = state

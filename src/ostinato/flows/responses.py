@@ -34,9 +34,14 @@ FORWARD = "forward"  # the role of a user's message that is forwarded to a perso
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A message that is about to be sent. `role` says who speaks: `assistant` is the agent, and `human` is a person in
-    the agent's place. The role `FORWARD` is for a user's message that is forwarded to a person. A `forced` message is
-    sent even while a person has taken over. `to` is set if the address is not the user's."""
+    """A message that is about to be sent.
+
+    - `role`: `assistant` if the agent speaks, `human` if a person speaks in the agent's place, or `FORWARD`
+    - `forced`: whether the message is sent even while a person has taken over
+    - `to`: the address, or None, if the message goes to the user's address
+
+    The role `FORWARD` is for a user's message that is forwarded to a person.
+    """
 
     reply: str
     producer: str

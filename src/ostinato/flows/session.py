@@ -752,9 +752,15 @@ class SessionActor:
         return intent
 
     def _sent_before(self, stored: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the result of sending `stored`, a message that `direct_turns.py` has committed. If the result is
-        known, return it. If the message was not sent, or the transport is idempotent, return None: the caller sends the
-        message. Otherwise the message may have been sent, and the result has the status `unknown`."""
+        """Return the result of sending `stored`, or None if the caller must send the message now.
+
+        `stored` is a message that `direct_turns.py` has committed.
+
+        - If the result is known, return the result.
+        - If the transport is idempotent, return None: sending the message again is safe.
+        - If the message was certainly not sent, return None.
+        - Otherwise return a result with the status `unknown`: the message may have been sent.
+        """
         if stored["status"] != Delivery.PENDING:
             return {"status": stored["status"], "id": stored["provider_id"], "error": stored["error"]}
         if self.agent.settings.transport.idempotent or self.notes.get("unsent"):

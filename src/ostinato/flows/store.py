@@ -87,5 +87,5 @@ def _file(name: str) -> str:
 statement = Statements(_file("statements.sql"), TABLES)
 MIGRATIONS = tuple(
     Migration(_file(f"migrations/{number}.sqlite.sql"), _file(f"migrations/{number}.postgres.sql"))
-    for number in ("0001", "0002", "0003")
+    for number in ("0001", "0002", "0003", "0004")
 )

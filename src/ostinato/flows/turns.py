@@ -219,9 +219,12 @@ def open_session(place: Place, user: UserRecord) -> Operation[SessionRecord | No
 def _hand_over(
     place: Place, user: UserRecord, session: SessionRecord | None, turn: TurnRecord
 ) -> Operation[SessionRecord]:
-    """Send a turn to the run of `session`, and return the session that got the turn. If the run's mailbox is full, a
-    message raises `MailboxFull`, and a scheduled or resumed turn fails. If `session` is None or its run is over, a new
-    session gets the turn."""
+    """Send a turn to the run of `session`, and return the session that got the turn.
+
+    - If the run's mailbox is full and the turn is a message, raise `MailboxFull`.
+    - If the run's mailbox is full and the turn is scheduled or resumed, store the turn as failed.
+    - If `session` is None or its run is over, a new session gets the turn.
+    """
     events: list[Row] = []
     if session is not None:
         (refused,) = yield from send([Sending(mail_to(place, session.run_id, turn.id), place.namespace)], place.now)
@@ -379,9 +382,10 @@ def load_turn(turn_id: str) -> Operation[tuple[UserRecord, SessionRecord, TurnRe
 def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOutcome | None]]:
     """Begin a turn. Return the turn and its outcome, which is None if the turn must still be handled.
 
-    A scheduled turn is skipped if the user has opted out. It is also skipped if its schedule was canceled or paused
-    meanwhile. It is canceled while a person must decide, has taken over, or is a proxy. During a takeover, a message of
-    the user is forwarded to the person.
+    - If the user has opted out, a scheduled turn is skipped.
+    - If the schedule was canceled or paused meanwhile, its turn is skipped.
+    - If a person is involved in the session at present (`Hitl.active`), a scheduled turn is canceled.
+    - If a person has taken over, a message of the user is forwarded to the person.
     """
     user, session, turn = yield from load_turn(turn_id)
     if turn.outcome is not None:

@@ -16,8 +16,16 @@ from ostinato.when.instants import Micros, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """A conversation. `flow` is the active flow, and `waits` is what that flow waits for. `hitl` is what a person is
-    asked to do. `takeover` is the person who has taken over."""
+    """A conversation between an agent and a user.
+
+    - `flow`: the active flow, or None, if no flow is active
+    - `waits`: what the active flow waits for, or None, if no flow waits
+    - `hitl`: what a person is asked to do, such as `pending_confirm` or `live_takeover`, or `none`
+    - `takeover`: the person who has taken over, or None, if there is no takeover
+
+    If a flow has asked for a takeover and no person has taken over yet, `takeover` is the person whom the flow named,
+    or else `escalation/` and an id.
+    """
 
     id: str
     agent: str

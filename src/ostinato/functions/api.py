@@ -271,9 +271,13 @@ class Functions:
     # Messages
 
     async def send(self, run_id: str, name: str, payload: Any = None, *, id: str | None = None) -> None:
-        """Send a message to a run, in which `ctx.receive(name)` returns the payload. If the run already has a message
-        with this `id`, nothing is sent. Raises `NotFound` if there is no such run, `FunctionOver` if the run has ended,
-        and `MailboxFull` if the run has too many messages that it has not received yet."""
+        """Send a message to a run. The run gets `payload` from `ctx.receive(name)`. If the run already has a message
+        with this `id`, nothing is sent.
+
+        - Raises `NotFound` if there is no such run.
+        - Raises `FunctionOver` if the run has ended.
+        - Raises `MailboxFull` if the run has too many messages that it has not received yet.
+        """
         check_text(name, "the message's name")
         if id is not None and (not is_text(id) or len(id) > 200):
             raise OstinatoError(f"the message's id {short_repr(id)} is not a text of 1 to 200 characters")

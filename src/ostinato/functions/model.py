@@ -49,13 +49,17 @@ class StepStatus(StrEnum):
 
 @dataclass(slots=True)
 class StepRecord:
-    """The row of one operation of a function.
+    """The row of one operation in a function's run.
 
-    `position` identifies the operation in the code. `3` is the fourth operation of the function. `3.1.0` is the first
-    operation in the second branch of the gather at position 3. `digest` identifies the arguments of a step. `seq`
-    numbers the outcomes in the order in which the code received them. `seq` is None until there is an outcome, and
-    stays None for values that the code does not await. `due` is when the operation wakes up, times out or is tried
-    again. `child_id` is the child run that the operation started or waits for.
+    - `position`: a text that identifies the operation in the code
+    - `digest`: a text that identifies the arguments of a step, or None, if the operation is not a step
+    - `seq`: the number of the outcome, in the order in which the code received outcomes, or None, if there is no number
+    - `due`: when the operation wakes up, times out or is tried again, in microseconds since 1970, or None, if never
+    - `child_id`: the id of the child run that the operation started or waits for, or None, if there is none
+
+    Position `3` is the fourth operation of the function, and `3.1.0` is the first operation in the second branch of the
+    gather at position 3. `seq` is None until there is an outcome, and stays None for values that the code does not
+    await.
     """
 
     run_id: str
@@ -76,12 +80,17 @@ class StepRecord:
 
 @dataclass(slots=True)
 class FunctionRecord:
-    """The record of one run of a durable function, without its steps.
+    """The record of a durable function's run, without the steps.
 
-    `version` is the version of the code that the run began with, and `code` is its digest. If `pinned` is true, only
-    this version may continue the run. `generation` counts the calls of `ctx.continue_as`, and `input` is the input of
-    the last call. `depth` is the number of functions above a child run. `state` is the value of `ctx.set_state`.
-    `cancel` is when a cancellation was requested. `cancelled` is when the code got `Cancelled`.
+    - `version`: the version of the code with which the run began
+    - `code`: the digest of that code
+    - `pinned`: whether only this version may continue the run
+    - `generation`: how often `ctx.continue_as` was called
+    - `depth`: the number of functions above a child run
+    - `input`: the input from the last call of `ctx.continue_as`, as JSON, or None, if there is none
+    - `state`: the value of `ctx.set_state`, as JSON, or None, if there is none
+    - `cancel`: when a cancellation was requested, in microseconds since 1970, or None, if none was requested
+    - `cancelled`: when the code got `Cancelled`, in microseconds since 1970, or None, if that did not happen
     """
 
     run_id: str

@@ -245,12 +245,14 @@ class Sending:
 
 
 def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
-    """Put messages into mailboxes, and wake the runs that wait.
+    """Put messages into mailboxes, and wake the runs that wait. A run receives its messages in the order of arrival.
 
-    Return an answer for each message. If the namespace has no such run, the answer is `not_found`. If the run has
-    ended, the answer is the run's status. If the mailbox is full, the answer is `full`. Otherwise the answer is ''. If
-    the run already has a message with the same id, the new message is dropped, and the answer is ''. `sent` is
-    increased where necessary, so that a run receives its messages in the order of arrival.
+    Return one answer for each message:
+
+    - `not_found`: the namespace has no such run.
+    - the run's status: the run has ended.
+    - `full`: the mailbox is full.
+    - '': the message is in the mailbox, or the run already had a message with this id.
     """
     ids = sorted({sending.message.run_id for sending in sendings})
     runs = {run.id: run for run in map(whole_run, (yield sql("runs_for_update", [(id,) for id in ids])))}
@@ -300,7 +302,7 @@ def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
 
 
 def _without_repeated(sendings: Sequence[Sending], answers: Sequence[str]) -> Operation[list[str]]:
-    """Return `answers`, but accept each refused message that is already stored.
+    """Return `answers`, with '' for each refused message that is already stored.
 
     An answer is '' for an accepted message, and a reason for a refused one. The reason `not_found` is never replaced.
     """

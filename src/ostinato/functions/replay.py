@@ -160,9 +160,12 @@ class Driver:
         return orjson.loads(record.result or "null")
 
     def version(self, name: str, version: int, now: int) -> int:
-        """Return the version for a call of `ctx.version`, which marks a change in the code. If a version is recorded
-        for `name`, return the recorded version. If the run is being replayed, return 1: the run passed this call before
-        the code was changed. Otherwise record `version` and return it."""
+        """Return which version of the code the run must use at a call of `ctx.version`.
+
+        - If a version is recorded for `name`, return the recorded version.
+        - If the run is being replayed, return 1: the run has passed this place with the old code.
+        - Otherwise record `version` and return it.
+        """
         self._asking(StepKind.VERSION)
         position = f"version:{name}"
         record = self._recorded(position, StepKind.VERSION, name)

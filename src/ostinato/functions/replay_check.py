@@ -41,9 +41,11 @@ def replay(
     clock: Clock,
     name_child: Callable[[Callable[..., Any]], str],
 ) -> Sequence[StepInfo]:
-    """Replay the record of a run, and return the operations that the code waits for at the end of the record.
-    `name_child` returns the name of a child that the code passes as a function object. Raises `Changed` if the code
-    does not fit the record or does not accept the run's input."""
+    """Replay the record of a run, and return the operations that the code then waits for.
+
+    `name_child` returns the name of a child function. Raises `Changed` if the code does not fit the record, or does not
+    accept the run's input.
+    """
 
     def read_child(target: Any, kind: str, input: Any, options: Any) -> Any:
         return _AnyChild(target if isinstance(target, str) else name_child(target))

@@ -87,8 +87,8 @@ def forget(ids: Sequence[str]) -> Operation[None]:
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Find runs that still wait, although their message, child's end or time came some time ago. With `repair`, wake
-    them."""
+    """Find runs that still wait, although what they wait for came some time ago. They wait for a message, the end of a
+    child, or a time. With `repair`, wake these runs."""
     rows = yield statement("overslept_functions", no_code=NO_CODE, long_ago=now - LONG, limit=_FINDINGS)
     if rows and repair:
         yield from wake(sorted({id for id, _, _ in rows}), now)

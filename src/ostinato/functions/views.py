@@ -17,9 +17,13 @@ from ostinato.when.instants import optional_datetime, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class FunctionInfo:
-    """A run of a function. `state` is the value of `ctx.set_state`. `version` and `code` are the version and the digest
-    of the code that the run began with; both are None before it begins. `generation` counts how often the run continued
-    with an empty history."""
+    """A run of a function.
+
+    - `state`: the value of `ctx.set_state`, or None, if there is none
+    - `version`: the version of the code with which the run began, or None, if the run has not begun
+    - `code`: the digest of that code, or None, if the run has not begun
+    - `generation`: how often the run continued with an empty history
+    """
 
     id: str
     name: str
@@ -79,9 +83,12 @@ class DeclaredInfo:
 
 @dataclass(frozen=True, slots=True)
 class DrainInfo:
-    """How many unfinished runs began with one version of a function. `code` is the digest of that version's code.
-    `declared` means that nodes declare this version with the same digest. `current` means that `declared` is true, and
-    that the version is the newest."""
+    """The number of unfinished runs that began with one version of a function.
+
+    - `code`: the digest of the code with which the runs began
+    - `current`: whether `declared` is true, and the version is the newest
+    - `declared`: whether nodes declare this version with the same digest
+    """
 
     name: str
     version: int

@@ -17,8 +17,12 @@ SUFFIXES = (".journey.yaml", ".journey.yml", ".journey.json")
 
 @dataclass(slots=True)
 class JourneyDocument:
-    """The content of a journey's text. `problems` lists the mistakes in the text. If there are any, `value` may be
-    incomplete: use it only to find more mistakes. The values at the paths in `unread` are unknown."""
+    """The content of a journey's text.
+
+    - `value`: the content, which may be incomplete if there are problems and is then only for finding more mistakes
+    - `problems`: the mistakes in the text
+    - `unread`: the paths at which the values are unknown, because they could not be read
+    """
 
     file: str
     value: Any

@@ -18,8 +18,12 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A mistake or a warning in a document. `path` is the path of the affected part. `line` and `column` count from
-    1."""
+    """A mistake or a warning in a document.
+
+    - `path`: the path of the affected part
+    - `line`: the line of the affected part, counted from 1
+    - `column`: the column of the affected part, counted from 1
+    """
 
     code: str
     path: Path

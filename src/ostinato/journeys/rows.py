@@ -18,9 +18,14 @@ KIND = "journey"  # the kind of the runs, timers and schedule actions of journey
 
 @dataclass(frozen=True, slots=True)
 class JourneyRecord:
-    """A stored instance. `updated` is different for every stored state of the instance. `binding` is the id of the
-    binding that started the instance, or None. A binding is a schedule that a journey created. `generation` is the
-    generation of the binding at the start. Each renewal of a binding increases its generation by one."""
+    """A stored instance.
+
+    - `updated`: when this state was stored, in microseconds since 1970; different for each state of an instance
+    - `binding`: the id of the binding that started the instance, or None, if no binding did
+    - `generation`: the generation that the binding had at the start, or None, if no binding started the instance
+
+    A binding is a schedule that a journey created. Each renewal of a binding increases its generation by one.
+    """
 
     instance: Instance
     namespace: str

@@ -41,8 +41,12 @@ class ConfigMissing(OstinatoError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
-    """Settings of outbound calls. `timeout_ms` is the default timeout of a call. At most `max_response` bytes of a
-    response are read, and at most `redirects` redirects are followed."""
+    """The settings of outbound calls.
+
+    - `timeout_ms`: the default timeout of a call, in milliseconds
+    - `max_response`: how many bytes of a response are read at most
+    - `redirects`: how many redirects are followed at most
+    """
 
     timeout_ms: int = 10_000
     max_response: int = 1 << 20
@@ -53,9 +57,14 @@ class HttpSettings:
 class JwtProfile:
     """The tokens that a profile accepts.
 
-    Set exactly one of `jwks`, `jwks_url` and `keys`. `jwks` is a JSON Web Key Set, and `jwks_url` is the URL to fetch
-    one from. `keys` maps a key id (`kid`) to a PEM public key, or to a `secret://` reference to a shared secret. An
-    `issuer` or `audience` of None is not checked. A token must have the claims in `required`.
+    - `issuer`: the issuer that a token must have, or None, if the issuer is not checked
+    - `audience`: the audiences of which a token must have one, or None, if the audience is not checked
+    - `jwks`: a JSON Web Key Set, or None, if the keys are given in another way
+    - `jwks_url`: the URL from which a JSON Web Key Set is fetched, or None, if the keys are given in another way
+    - `keys`: a dict from key id (`kid`) to a PEM public key, or to a `secret://` reference to a key or shared secret
+    - `required`: the claims that a token must have
+
+    Set exactly one of `jwks`, `jwks_url` and `keys`.
     """
 
     issuer: str | None = None
@@ -94,10 +103,14 @@ class ApiKeyProfile:
 class MtlsProfile:
     """The client certificates that a profile accepts.
 
-    `trust_anchors` are PEM certificates. The `allow_…` fields apply to tasks without `allow_…` rules of their own.
-    `allow_any_from_trusted` allows every trusted certificate. Otherwise a certificate must match each `allow_…` list
-    that is not empty. If all lists are empty, no certificate is allowed. `allow_sans` has pairs such as
-    `("dns", "client.example.com")`; the other kinds are `ip` and `uri`.
+    - `trust_anchors`: the trusted certificates, as PEM
+    - `allow_any_from_trusted`: whether every trusted client certificate is allowed
+    - `allow_subjects`: the allowed subjects
+    - `allow_sans`: the allowed names, as pairs such as `("dns", "client.example.com")`; other kinds are `ip` and `uri`
+    - `allow_serials`: the allowed serial numbers
+
+    If `allow_any_from_trusted` is false, a certificate must match each `allow_…` list that is not empty; if all lists
+    are empty, no certificate is allowed. The `allow_…` fields apply to tasks without `allow_…` rules of their own.
     """
 
     trust_anchors: tuple[str, ...] = ()
@@ -110,9 +123,16 @@ class MtlsProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JourneyLimits:
-    """The limits of journeys. `definition_tags` limits the tags of a definition. A binding is a schedule that a journey
-    creates: `min_interval_s` is its shortest interval, and `bindings_of_subject` and `bindings_of_journey` limit the
-    number of bindings. `longest_timer_s` is the longest timer; None means no limit."""
+    """The limits of journeys.
+
+    - `definition_tags`: how many tags a definition may have
+    - `min_interval_s`: the shortest interval of a binding, in seconds
+    - `bindings_of_subject`: how many active bindings a journey may have for one subject
+    - `bindings_of_journey`: how many active bindings a journey may have
+    - `longest_timer_s`: the longest timer, in seconds, or None, if there is no limit
+
+    A binding is a schedule that a journey creates.
+    """
 
     definition_tags: int = 10
     min_interval_s: int = 60
@@ -123,9 +143,13 @@ class JourneyLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JourneySettings:
-    """All settings of journeys. `platform` holds the values of `platform.config`. The `Client-Cert` header is accepted
-    from `trusted_proxies`, which are addresses and networks. `cache_ttl_s` is the default lifetime of a cached value;
-    None means no limit. `kafka` holds settings of librdkafka; values may be references."""
+    """All settings of journeys.
+
+    - `platform`: the values of `platform.config`, by name
+    - `trusted_proxies`: the addresses and networks from which the header `Client-Cert` is accepted
+    - `cache_ttl_s`: the default lifetime of a cached value, in seconds, or None, if there is no limit
+    - `kafka`: settings of librdkafka; a value may be a reference such as `secret://name`
+    """
 
     environment: str = "default"
     platform: Mapping[str, Json] = field(default_factory=dict)

@@ -54,8 +54,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class TaskProblem:
-    """The problem that a task returns to fail its run. The fields are those of RFC 9457; `more` holds further ones.
-    `code` is stable. `internal` marks a fault of the engine or its configuration; callers see only "internal error"."""
+    """The problem that a task returns to fail its run.
+
+    - `code`: identifies the kind of problem, and does not change between versions
+    - `internal`: true for a fault of the engine or its configuration; callers then see only `title` and a general code
+    - `more`: further fields of the problem
+
+    `title`, `detail`, `type` and `status` are fields of RFC 9457.
+    """
 
     code: str
     title: str
@@ -68,8 +74,11 @@ class TaskProblem:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The result of a task: the new context. `effects` are writes (`runtime.commit.ExtraWrite`) for the transaction
-    that advances the instance. For example, `schedule:v1` creates its binding there."""
+    """The result of a task.
+
+    - `context`: the new context
+    - `effects`: writes (`runtime.commit.ExtraWrite`) for the transaction that advances the instance
+    """
 
     context: Mapping[str, Json]
     effects: tuple[object, ...] = ()

@@ -120,8 +120,8 @@ def with_input(action: Action, input: Mapping[str, Any]) -> Action:
 
 
 def without_input(action: Action) -> Action:
-    """Return the action without the user's input. If the action starts a job, its `input` becomes empty. Otherwise its
-    `input` keeps the other fields, such as the name of what is started."""
+    """Return the action without the user's input. If the action starts a job, its `input` becomes empty. Otherwise the
+    field with the user's input is removed from `input`."""
     kept = {} if action.kind == JOB else {key: part for key, part in action.input.items() if key != INPUT}
     return Action(action.job, kept, action.options, action.kind, action.facts)
 

@@ -26,13 +26,15 @@ class InsertedRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """Hooks that store additional rows for schedules and their runs. Each function is called in the transaction that
-    changes the schedule or the run.
+    """Hooks that store additional rows for schedules and their runs.
 
-    `runs_inserted` gets the new runs of schedules that name this companion. `forget_schedules` and `forget_runs` get
-    the ids of all schedules and runs that are being deleted. Some of these may have no additional rows. If
-    `changed_with` is set, ordinary calls cannot change the definition of a schedule with this companion. `changed_with`
-    then names the calls to use instead.
+    - `runs_inserted`: gets the new runs of schedules that name this companion
+    - `forget_schedules`: gets the ids of all schedules that are being deleted, even those without additional rows
+    - `forget_runs`: gets the ids of all runs that are being deleted, even those without additional rows
+    - `changed_with`: the calls that change a schedule with this companion, or None, if ordinary calls can
+
+    Each function is called in the transaction that changes the schedule or the run. If `changed_with` is set, ordinary
+    calls cannot change the definition of such a schedule.
     """
 
     runs_inserted: Callable[[Sequence[InsertedRun]], Operation[None]]

@@ -66,7 +66,7 @@ class CatchUp:
     """The policy for late times, mainly after an outage.
 
     - Mode `skip`: no late time gets a run.
-    - Mode `latest`: the newest late time gets a run, unless a due time is on time.
+    - Mode `latest`: the newest late time gets a run. But if any due time is on time, no late time gets a run.
     - Mode `all`: late times get runs, within the limits `window` and `most`.
     - `window`: how late a time may be, or None for no limit
     - `most`: how many late times may get a run, or None for no limit; the newest are chosen
@@ -173,8 +173,11 @@ class Action:
 
 
 def note_declared(origin: str, back: str) -> str:
-    """Return a note that a user's change to a declared schedule will be undone. `origin` is where the schedule is
-    declared. `back` completes "the next `apply` of that file …", for example with "creates it again"."""
+    """Return a note that a user's change to a declared schedule will be undone.
+
+    - `origin`: where the schedule is declared
+    - `back`: the last words of the note, which say how the change is undone, such as "creates it again"
+    """
     in_code = origin.partition(":")[0] == "code"  # with the app's name, if it has one
     cause = "the next start of a node with that code" if in_code else "the next `apply` of that file"
     return f"it is declared in {origin}; {cause} {back}"

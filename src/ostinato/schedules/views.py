@@ -30,8 +30,7 @@ class OccurrenceInfo:
     - `count`: the number of due times
     - `nominal`: the due time, or the first of several
     - `last`: the due time, or the last of several
-    - `policy`, if a policy prevented the run: the value of that policy
-    - `policy`, otherwise: the occurrence's own overlap policy, or None
+    - `policy`: the value of the policy that prevented the run; if none did, the occurrence's own overlap policy, if any
     """
 
     nominal: datetime

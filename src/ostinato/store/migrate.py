@@ -125,7 +125,7 @@ class Migration(NamedTuple):
 
 class _Steps:
     """The SQL statements of the migrations after `version`, in both dialects. `length` is the number of statements.
-    `statement(number)` returns one of them, for an operation to yield."""
+    `statement(number)` returns the statement with that number."""
 
     def __init__(self, migrations: Sequence[Migration], version: int) -> None:
         texts = [(split(step.sqlite), split(step.postgres or step.sqlite)) for step in migrations[version:]]

@@ -276,8 +276,9 @@ class PostgresStore(Store):
             await asyncio.sleep(1)
 
     def _heard(self, connection: Any, pid: int, *_: object) -> None:
-        """Handle a notification: call the functions that were passed to `on_change`. If only one function was passed,
-        notifications from this store's own connections are ignored."""
+        """Handle a notification: call the functions that were passed to `on_change`. If there is only one such
+        function, ignore notifications from this store's own connections. They would tell the store's only user nothing
+        new."""
         if pid not in self._own or len(self._wakes) > 1:
             self._wake()
 

@@ -4,17 +4,25 @@ In a file, each statement follows a comment with its name:
 
     -- claim_ready [postgres]: what it does.
 
-A statement without a dialect in brackets is for both stores. `:name` is a parameter. `{rows r(id text, claim int)}` is
-a batch of rows with the alias `r`: a VALUES list on SQLite, `unnest` on PostgreSQL. The columns of a table are written
-`{run_columns}`, `{u.run_columns}` and `{rows r(run_columns)}`: see `columns`.
+The words in brackets are optional. Without them, the statement is for both stores.
+
+- `[sqlite]` or `[postgres]`: the statement is only for this store.
+- `[sqlite each]`: the statement is run once for each row of the batch, with the row's values as parameters.
+- `[sqlite counted]`: the statement returns the number of rows written.
+- `[sqlite postgres part]`: the text is a part that several statements share.
+
+A statement can contain:
+
+- `:name`: a parameter
+- `{name_of_the_part}`: the text of a part
+- `{rows r(id text, claim int)}`: a batch of rows with the alias `r`; a VALUES list on SQLite, `unnest` on PostgreSQL
+- `{run_columns}`: all columns of the table of runs
+- `{u.run_columns}`: the same columns, each with the prefix `u.`
+- `{rows r(run_columns)}`: a batch of rows with the same columns
 
 A column of a batch may be marked `same`, as in `{rows r(id text, status text same)}`. If all values of the column are
 equal, PostgreSQL gets one value instead of one per row. Mark a column if it is never NULL and often has the same value
 in all rows. On SQLite the mark has no effect.
-
-A statement marked `[sqlite each]` is run once for each row of the batch, with the row's values as parameters. A
-statement marked `[sqlite counted]` returns the number of rows written. A text that several statements share is marked
-`[part]`; a statement includes it as `{name_of_the_part}`.
 """
 
 from __future__ import annotations
@@ -106,13 +114,14 @@ class Query:
 
 @lru_cache(maxsize=8192)
 def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[str | int, ...]]:
-    """Return (SQL for SQLite, entries that say what to pass for the placeholders, in order).
+    """Return (SQL for SQLite, entries). The entries say what to pass for the placeholders, in the order of the
+    placeholders.
 
-    The SQL has a batch of `count` rows. `same` has the indexes of columns with one value for all rows.
+    - An int: pass the one value of the batch column with this index.
+    - An empty str: pass the values of all columns that are not in `same`, row by row.
+    - Any other str: pass the parameter with this name.
 
-    - An int entry: the one value of the column with this index
-    - An empty str: the values of all columns that are not in `same`, row by row
-    - Any other str: the parameter with this name
+    `count` is the number of rows in the batch. `same` has the indexes of columns with one value for all rows.
     """
     order: list[str | int] = []
 
@@ -138,10 +147,11 @@ def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[
 
 @lru_cache(maxsize=4096)
 def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
-    """Return (SQL for PostgreSQL, entries that say what to pass for the placeholders, in order).
+    """Return (SQL for PostgreSQL, entries). Each entry says what to pass for one placeholder, in the order of the
+    placeholders.
 
-    - An int entry: the values of the batch's column with this index
-    - A str entry: the parameter with this name
+    - An int: pass all values of the batch column with this index.
+    - A str: pass the parameter with this name.
     """
     names: list[str | int] = list(range(len(query.columns))) if _ROWS.search(query.text) else []
 

@@ -131,16 +131,15 @@ class VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         """Return the seconds since the clock's beginning.
 
-        The clock counts whole microseconds, but the time of a timer may lie between two of them. As soon as such a
-        timer is due, `time` returns at least the timer's time. Otherwise code that waits for that time would wait
-        without end.
+        The clock counts whole microseconds, but a timer's time may be a fraction of a microsecond later. When such a
+        timer runs, `time` returns the timer's time instead of the clock's. Otherwise code that waits for the timer's
+        time would wait without end.
         """
         return max(self._reached, self.clock.elapsed())
 
     @property
     def _clock_resolution(self) -> float:
-        """How many seconds early asyncio may run a timer. The value is as small as possible, so that no timer runs
-        early."""
+        """The number of seconds by which asyncio may run a timer too early. The number is as small as possible."""
         return math.ulp(self.time())
 
     @_clock_resolution.setter

@@ -122,10 +122,9 @@ def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
     """Return a function that maps an instant to a stretch of time to skip, or None.
 
-    - If `matches` rejects the instant's wall-clock time, the result is None.
-    - Otherwise the stretch lasts from the previous to the next change of the zone's offset.
-
-    The first second after a change is left out, unless the instant lies in that second.
+    - If `matches` rejects the instant's wall-clock time, the function returns None.
+    - Otherwise the stretch begins one second after the zone's last change of offset, and ends at the next change.
+    - If the instant lies within one second after the last change, the stretch begins at that change.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
@@ -141,8 +140,8 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
-    """Return the run of zero bits in `left` around each bit position below `size`. A run is (first position, last
-    position + 1)."""
+    """Return a list of `size` ranges. Entry i is the range of zero bits in `left` around bit i, as (first bit, last bit
+    + 1)."""
     runs = []
     for value in range(size):
         above = left >> value
@@ -156,10 +155,10 @@ def _wall_stretch(
 ) -> Stretch:
     """Return a function that maps an instant to a stretch of time to skip, or None.
 
-    - `matches`: says whether a wall-clock time is excluded. If not, the result is None.
-    - `cycle`: the seconds of a cycle, such as an hour
-    - `unit`: the seconds of a part of the cycle, such as a minute
-    - `runs`: the stretch for each unit of a cycle, as (first unit, last unit + 1)
+    - `matches`: returns whether a wall-clock time is excluded; if it is not, the function returns None
+    - `unit`: the seconds of a unit, such as a minute
+    - `cycle`: the seconds of a cycle of units, such as an hour
+    - `runs`: for each unit of a cycle, the units to skip around that unit, as (first unit, last unit + 1)
 
     A stretch never crosses a change of the zone's offset.
     """

@@ -1,6 +1,6 @@
 """Match a calendar against the wall clock, without regard to time zones.
 
-A wall second is a wall-clock time as a number. The number is the Unix time at which a clock in UTC shows this time.
+A wall second is a wall-clock time as a number. The time is read as UTC, and the number is its Unix time.
 """
 
 from __future__ import annotations

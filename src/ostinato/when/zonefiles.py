@@ -97,7 +97,8 @@ def _epoch_days(day: str, year: int) -> Iterator[int]:
     - `J60` is the first of March in every year.
     - `59` is the 60th day of the year.
 
-    For `J60` and `59`, also yield the day before and the day after, because Python versions differ.
+    Python versions may differ by one day for `J60` and `59`. So for these forms, also yield the day before and the day
+    after.
     """
     if not day.startswith("M"):
         number = int(day.removeprefix("J"))

@@ -3,9 +3,9 @@
 The class depends only on the type of the error, never on its message. Errors that are not in this module have these
 classes:
 
-- An error of the store is transient.
-- From a reader or mutator, `TimeoutError` and `ConnectionError` are transient. Any other error is an internal error.
-- From a handler, any other error is a logic error.
+- From a reader or mutator: `TimeoutError`, `ConnectionError` and errors of the store are transient. All others are
+  internal errors.
+- From a handler: errors of the store are transient. All others are logic errors.
 
 See `classify` and `classify_handler` in `runtime.context`.
 """

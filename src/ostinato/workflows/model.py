@@ -141,7 +141,7 @@ _PUT_RIGHT = {FailureClass.AUTH: Choice.REAUTHENTICATE, FailureClass.PERMISSION:
 
 
 class Delivered(StrEnum):
-    """Whether the effect of a mutator took place, although the mutator raised an error."""
+    """Says whether a failed mutator had its effect."""
 
     NO = "no"
     MAYBE = "maybe"

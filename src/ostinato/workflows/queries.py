@@ -266,8 +266,8 @@ def load_infos(workflows: Sequence[Workflow], now: Micros) -> Operation[list[Wor
 
 
 def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
-    """Return lines that say what the latest runs did, the latest run first. Only committed runs that reserved events
-    count."""
+    """Return lines that say what the latest runs did, the latest run first. Runs without a commit or without reserved
+    events are left out."""
     rows: list[Row] = yield statement("processed_runs", workflow=workflow.id, limit=limit)
     records: list[HandlerRun] = [read_run(row) for row in rows]
     if not records:

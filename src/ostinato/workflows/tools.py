@@ -36,8 +36,11 @@ NOT_KNOWN_YET = Reconciled(MutationStatus.NEEDS_RECONCILE)
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
-    """Facts about a call: the first argument of a mutator and of its `reconcile`. `key` identifies the effect: it is
-    the same whenever the effect is tried or checked. In `reconcile`, `age` is how long ago the mutator was called."""
+    """Facts about a call. A mutator and its `reconcile` get these facts as their first argument.
+
+    - `key`: identifies the effect, and is the same whenever the effect is tried or checked
+    - `age`: in `reconcile`, how long ago the mutator was called
+    """
 
     key: str
     workflow: str

@@ -69,13 +69,15 @@ class EgressConnectTimedOut(EgressTimedOut, EgressUnconnected):
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """Where requests may go. By default, to public addresses only.
+    """The rules for the addresses to which requests may go; by default, only public addresses are allowed.
 
-    `allow_private` also allows all loopback and private addresses. `allow` lists names (`hooks.internal`,
-    `*.corp.example`) and networks (`10.1.0.0/16`) for which loopback and private addresses are allowed. If `only` is
-    not empty, all names and networks that it does not list are refused. `deny` lists names and networks that are always
-    refused, whatever the other settings allow. Link-local, metadata, multicast, unspecified and reserved addresses are
-    refused under every policy.
+    - `allow_private`: whether all loopback and private addresses are allowed
+    - `allow`: the names and networks for which loopback and private addresses are allowed
+    - `only`: names and networks; if there are any, all other names and networks are refused
+    - `deny`: the names and networks that are always refused, whatever the other settings allow
+
+    A name is `hooks.internal` or `*.corp.example`, for example, and a network is `10.1.0.0/16`. Link-local, metadata,
+    multicast, unspecified and reserved addresses are refused under every policy.
     """
 
     allow_private: bool = False
@@ -149,7 +151,9 @@ class _Places:
         return plain in self.names or plain.endswith(self.suffixes)
 
     def networks_hold(self, address: Address, ends: Sequence[Address], *, every: bool = True) -> bool:
-        """Return whether the networks cover `address`. `ends` are the addresses to which `address` leads.
+        """Return whether the networks contain `address` or the addresses in `ends`.
+
+        `ends` are the addresses that a packet for `address` reaches, such as the IPv4 address inside a 6to4 address.
 
         - If a network contains `address`, return True.
         - If `ends` is empty, return False.

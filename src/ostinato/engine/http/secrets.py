@@ -214,8 +214,8 @@ def _whole_until(forms: Iterable[_Form], text: str) -> int:
 
 
 def _begins(form: _Form, text: str, at: int) -> bool:
-    """Return whether `text[at:]` is an encoded secret, complete or cut off at its end. `form` holds the possible
-    spellings of each character of the secret."""
+    """Return whether `text[at:]` is an encoded secret, or the beginning of one. `form` holds the possible spellings of
+    each character of the secret."""
     places = {at}
     for spelled in form:
         near = [place for place in places if len(text) - place <= 12]  # no character is spelled longer than that

@@ -31,8 +31,8 @@ _ORPHANED = 3  # exit code
 class Parent:
     """Reads lines from the parent process, and ends this child process when the parent is gone.
 
-    The child must end, because another node then takes over the run. On Linux the kernel kills the child at once. On
-    other systems a thread ends the child, as soon as the job's code releases the GIL.
+    When the parent is gone, another node takes over the run, so the child must end. On Linux the kernel kills the child
+    at once. On other systems a thread ends the child, as soon as the job's code releases the GIL.
     """
 
     def __init__(self, pid: int) -> None:
@@ -59,8 +59,8 @@ class Parent:
 
 
 class ChildContext(Occurrence):
-    """The `ctx` argument of a function in a child process: the methods of `Context`. Each call waits for the parent's
-    reply, except `log`."""
+    """The `ctx` argument of a function in a child process. Like `Context`, it has the methods `checkpoint`, `progress`,
+    `heartbeat` and `log`. All of these except `log` wait for the parent's reply."""
 
     def __init__(self, out: Any, parent: Parent, saved: Any, facts: dict[str, Any]) -> None:
         self._out = out

@@ -1,7 +1,7 @@
 """Read plain values of options and arguments without pydantic.
 
-Plain values are texts, whole numbers and lists of texts. Wrong values, and all others, are left to Typer. Typer uses
-pydantic, and loading pydantic takes longer than most commands.
+Plain values are texts, whole numbers and lists of texts. Typer reads values of other types, and reports wrong values.
+Typer loads pydantic, and loading pydantic takes longer than most commands.
 """
 
 from __future__ import annotations

@@ -363,7 +363,7 @@ def _say_without_jobs(app: Ostinato, settings: Configuration) -> None:
 
 
 def _list_names(kind: str, names: Sequence[str]) -> str:
-    """Return names as a part of a sentence, such as `workflows a, b, and `, or "" if there are no names."""
+    """Return the first part of an enumeration, such as "workflows a, b, and ". Without names, return ""."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{kind}{'s' * (len(names) > 1)} {', '.join(names[:5])}{more}, and " if names else ""
 

@@ -180,7 +180,7 @@ class _StoreCalls(Calling):
 
 @dataclass(frozen=True, slots=True)
 class _Response:
-    """A response with the part of httpx's `Response` that `Calling` uses."""
+    """A small replacement for httpx's `Response`. It has only the attributes and methods that `Calling` uses."""
 
     status_code: int
     content: bytes
@@ -243,8 +243,8 @@ Command = Callable[..., Awaitable[None]]
 def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
     """Yield `place`, or an empty temporary store instead.
 
-    The temporary store is used if `only_a_plan` is true and the store does not exist yet. Then a note is printed, such
-    as "there is no store X yet; with --apply it is created". In this note, `otherwise` is "with --apply".
+    The temporary store is used if `only_a_plan` is true and the store does not exist yet. Then a note says when the
+    store is created. `otherwise` is the condition in this note, such as "with --apply".
     """
     if not only_a_plan or place.server is not None or store_exists(place.store):
         yield place

@@ -31,10 +31,11 @@ _FAILURES = 5  # the most failed steps whose errors are shown below the rows
 
 @dataclass(frozen=True, slots=True)
 class StepTimeline:
-    """Draws the steps of a run in the width of the terminal.
+    """A drawing of a run's steps, as wide as the terminal.
 
-    `function` is the run and `steps` are its steps, both as the API returns them. The bar of a step that has not ended
-    extends to `now`.
+    - `function`: the run, as the API returns it
+    - `steps`: the steps of the run, as the API returns them
+    - `now`: the time to which the bar of an unfinished step extends
     """
 
     function: Json

@@ -1,5 +1,5 @@
-"""Answer HTTP calls about agents, their users, sessions and messages. With other calls, people decide what an agent has
-asked them, or take over a conversation."""
+"""Answer HTTP calls about agents, their users, sessions and messages. Other calls in this module let
+people answer an agent's question or take over a conversation."""
 
 from __future__ import annotations
 

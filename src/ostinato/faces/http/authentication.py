@@ -89,7 +89,7 @@ def _namespace(request: Request) -> str | None:
 
 
 def declared(role: Role, *, any_query: bool = False) -> dict[str, Any]:
-    """Return the options of a route that describe in OpenAPI which role it needs.
+    """Return keyword arguments for the decorator of a route. They state in OpenAPI that the route needs `role`.
 
     With `any_query`, the route accepts unknown query parameters, because a journey may read them.
     """

@@ -1,4 +1,4 @@
-"""Answer HTTP calls about backfills. Other calls change many schedules at once."""
+"""Answer HTTP calls about backfills, and the call that changes many schedules at once."""
 
 from __future__ import annotations
 

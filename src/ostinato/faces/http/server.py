@@ -68,10 +68,11 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class Listening:
-    """The address to listen on, and what to trust.
+    """The address on which a server listens, and the names, origins and proxies that the server trusts.
 
-    `hosts` are further names of this server. `origins` are sites whose pages may write here. `trusted_proxies` are
-    addresses and networks whose `X-Forwarded-For` is used.
+    - `hosts`: further names of this server
+    - `origins`: further origins whose pages may write here, unless the browser marks the request as cross-site
+    - `trusted_proxies`: the addresses and networks whose header `X-Forwarded-For` is used
     """
 
     host: str = "127.0.0.1"

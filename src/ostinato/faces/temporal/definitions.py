@@ -69,9 +69,12 @@ def status_of(run: Run) -> int:
 class Definition:
     """The definition of a schedule, read from a message and checked.
 
-    `memo` and `attributes` are None if the message has none. `values` is a dict from search attribute to value. `form`
-    is the message of the action, and `start` is what the action starts. If `keep` is true, the workflow id of each run
-    is exactly the action's `workflow_id`.
+    - `memo`: the memo, or None, if the message has none
+    - `attributes`: the search attributes in Temporal's form, or None, if the message has none
+    - `values`: a dict from search attribute to value
+    - `form`: the message that describes the action
+    - `keep`: whether the workflow id of each run is exactly the action's `workflow_id`
+    - `start`: what the action starts
     """
 
     spec: Spec
@@ -129,8 +132,8 @@ class Definition:
         - If `action` is a job or a function, return False.
         - Otherwise return whether the client has sent `action` back unchanged.
 
-        Temporal's messages show such an action as a job. So replacing an unchanged action would turn the action into a
-        job.
+        Temporal's messages show all other kinds of actions as jobs. Without this check, an update would turn them into
+        jobs.
         """
         if action.kind in (JOB, FUNCTION):
             return False

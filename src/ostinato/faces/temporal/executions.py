@@ -44,8 +44,10 @@ _REPLACED = "terminated by the start of another workflow with its id"
 class Execution:
     """A chain of attempts as a Temporal execution.
 
-    `id` is the workflow id. `first` is the first attempt and `run` the newest. `form` is the message that started the
-    execution, if there was one.
+    - `id`: the workflow id
+    - `first`: the first attempt
+    - `run`: the newest attempt
+    - `form`: the message that started the execution, or None, if there was none
     """
 
     id: str
@@ -137,8 +139,13 @@ async def read_execution(app: Ostinato, workflow_id: str, run_id: str = "") -> E
 class StartRequest:
     """A request to start an execution under a workflow id.
 
-    The request is carried out once for each `request_id`; `summary` identifies its arguments. `reuse` and `conflict`
-    are Temporal's policies for a workflow id that was used before. `form` is the message to store, as text.
+    - `request_id`: the id of the request; requests with the same id are carried out once
+    - `summary`: a text that identifies the arguments of the request
+    - `reuse`: the number of a policy in Temporal's `WorkflowIdReusePolicy`
+    - `conflict`: the number of a policy in Temporal's `WorkflowIdConflictPolicy`
+    - `form`: the message to store, as text
+
+    The two policies decide what happens if the workflow id was used before.
     """
 
     workflow_id: str

@@ -52,9 +52,11 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a plan does with one schedule: `verb` is `create`, `update`, `unchanged` or `refuse`.
+    """One step of a plan, which says what to do with one schedule.
 
-    `words` describe the change, or give the reason of a refusal. `do` makes the change, or is None if there is none.
+    - `verb`: `create`, `update`, `unchanged` or `refuse`
+    - `words`: a description of the change, or the reason for a refusal
+    - `do`: makes the change, or None, if there is nothing to change
     """
 
     name: str

@@ -50,9 +50,9 @@ class QueryError(OstinatoError):
 class Query:
     """A compiled query.
 
-    `names` are the attributes that the query uses. `exactly` is a dict from attribute to value. An object can match
-    only if each of these attributes equals its value in the sense of `=`. `group` is the attribute by which counts are
-    grouped.
+    - `names`: the attributes that the query uses
+    - `exactly`: a dict from attribute to value; for every object that matches, each `attribute = value` is true
+    - `group`: the attribute by which counts are grouped, or None, if counts are not grouped
     """
 
     test: Test

@@ -151,11 +151,13 @@ class RunCalls(Calls):
 
     @call(Role.READER)
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
-        """Return a page of the history.
+        """Return a page of the history of an execution.
 
-        With `wait_new_event`, a running execution shows only its start event, because later events may still change
-        order. A request for the end event or for a further page waits for the end of the execution. If the wait takes
-        too long, the answer has a token for the client's next request.
+        With `wait_new_event`, requests for a running execution are answered as follows:
+
+        - A request for the first page gets only the start event. The order of later events is not final yet.
+        - A request for a further page or for the end event waits until the execution ends.
+        - If the execution has not ended after the wait, the answer has a token for the client's next request.
         """
         page = Page("history", call.app.namespace)
         run_id, seen = _read_cursor(page.read(request.next_page_token))

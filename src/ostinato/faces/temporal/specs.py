@@ -91,7 +91,7 @@ def _cached_message(spec: Spec) -> ScheduleSpec:
 
 
 def shorten(spec: ScheduleSpec) -> ScheduleSpec:
-    """Shorten a spec in place to what lists of schedules show, and return it."""
+    """Remove the parts of `spec` that a list of schedules does not show. Changes `spec` itself, and returns it."""
     for name in (*_CALENDARS, "cron_string", "interval"):
         del getattr(spec, name)[_LISTED:]
     spec.ClearField("timezone_data")

@@ -1,6 +1,7 @@
 """Answer Temporal's calls about the system, its namespaces and its workers.
 
-A worker's poll is answered without a task after a while. So a worker in the same process as a client gets no error.
+There are never tasks for a Temporal worker. A worker's poll waits for a while, and then gets an empty answer. So a
+program that has a client and a worker gets no errors.
 """
 
 from __future__ import annotations

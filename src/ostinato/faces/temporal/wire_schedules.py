@@ -35,10 +35,11 @@ _FIRST_STEP = 50  # times that a backfill runs in the transaction that creates i
 class Form:
     """The messages that a Temporal client sent with a schedule.
 
-    `action` is the message of the action. `about` is the message of the memo and the search attributes. A message is
-    None if another interface has changed that part of the schedule since. The workflow id of each run begins with
-    `workflow_id`. If `keep` is true, the workflow id is exactly `workflow_id`. `updated` is the time when a Temporal
-    client last changed the schedule.
+    - `workflow_id`: the text with which the workflow id of each run begins
+    - `keep`: whether the workflow id of each run is exactly `workflow_id`
+    - `action`: the message of the action, or None, if another interface has changed the action since
+    - `about`: the message of the memo and search attributes, or None, if another interface has changed them since
+    - `updated`: when a Temporal client last updated the schedule, in microseconds since 1970, or None, if none did
     """
 
     workflow_id: str
@@ -64,10 +65,12 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class WireSchedule:
-    """A schedule with what Temporal's messages show of it.
+    """A schedule, with the other data that Temporal's messages show.
 
-    `live` are its unfinished runs, and `recent` its last runs. `workflow_ids` has the workflow ids of runs, by run id.
-    `types` has the types of the namespace's search attributes, by name.
+    - `live`: the unfinished runs of the schedule
+    - `recent`: the last runs of the schedule, the oldest first
+    - `workflow_ids`: a dict from run id to workflow id
+    - `types`: a dict from search attribute to type, for all search attributes of the namespace
     """
 
     schedule: Schedule

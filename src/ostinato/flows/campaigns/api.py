@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -36,6 +35,7 @@ from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION, CONTROL, STATUSES,
 from ostinato.flows.campaigns.preview import Preview, preview_campaign
 from ostinato.flows.campaigns.store import campaign_statement, read_campaign, read_recipient
 from ostinato.flows.campaigns.suppressions import check_names, suppress, unsuppress
+from ostinato.flows.campaigns.tally import Tally, read_tally
 from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo, campaign_info, recipient_info
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.errors import AudienceTooLarge
@@ -284,19 +284,8 @@ class Campaigns:
         """Return a campaign with its present counts. Raises `NotFound` if there is no such campaign."""
         campaign = await self._record(id)
 
-        def count(_: int) -> Operation[list[Any]]:
-            return (yield campaign_statement("count_recipients", id=id))
-
-        counts: Counter[str] = Counter()
-        reasons: Counter[str] = Counter()
-        variants: Counter[str] = Counter()
-        for status, outcome, reason, variant, number in await self._host.store.read(count):
-            counts[outcome if status == "done" else status] += number
-            if reason:
-                reasons[reason] += number
-            if variant:
-                variants[variant] += number
-        return campaign_info(campaign, dict(counts), dict(reasons), dict(variants))
+        tally = await self._host.store.read(lambda _: read_tally(campaign))
+        return campaign_info(campaign, tally)
 
     async def list(
         self, *, campaign_id: str = "", status: str = "", before: str | None = None, limit: int = 100
@@ -322,21 +311,11 @@ class Campaigns:
                 limit=limit,
             )
             page = [read_campaign(row) for row in rows]
-            reasons: dict[str, Counter[str]] = {campaign.id: Counter() for campaign in page}
-            variants: dict[str, Counter[str]] = {campaign.id: Counter() for campaign in page}
-            ended = [(campaign.id,) for campaign in page if campaign.over]
-            tallies = (yield campaign_statement("tally_recipients", ended)) if ended else ()
-            for id, reason, variant, number in tallies:
-                if reason:
-                    reasons[id][reason] += number
-                if variant:
-                    variants[id][variant] += number
-            return [
-                campaign_info(
-                    campaign, orjson.loads(campaign.counts), dict(reasons[campaign.id]), dict(variants[campaign.id])
-                )
-                for campaign in page
-            ]
+            infos = []
+            for campaign in page:
+                tally = (yield from read_tally(campaign)) if campaign.over else Tally()
+                infos.append(campaign_info(campaign, tally))
+            return infos
 
         return await self._host.store.read(look)
 

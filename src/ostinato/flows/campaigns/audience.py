@@ -18,6 +18,7 @@ from ostinato.flows.campaigns.recipients import finish_recipient, new_recipient
 from ostinato.flows.campaigns.resolver import resolve_names
 from ostinato.flows.campaigns.skips import reason_to_leave_out
 from ostinato.flows.campaigns.store import campaign_row, campaign_statement, lock_campaign, recipient_row
+from ostinato.flows.campaigns.tally import Tally
 from ostinato.flows.definition import Agent
 from ostinato.flows.model import Outcome, UserRecord
 from ostinato.flows.segments import Segment, matches
@@ -174,11 +175,11 @@ def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation
     if not _may_store(campaign, resolution):
         return campaign
     options = definition_of(campaign).options
-    count = sum(row[-1] for row in (yield campaign_statement("count_recipients", id=campaign_id)))
+    ((count,),) = yield campaign_statement("count_audience", id=campaign_id)
     if count > options.max_recipients and not options.confirmed:
         reason = "too_many_recipients"
         yield from end_with_outcome(
-            place, campaign, Outcome.FAILED, reason, {}, f"more than {options.max_recipients:,}"
+            place, campaign, Outcome.FAILED, reason, Tally(), f"more than {options.max_recipients:,}"
         )
         return campaign
     campaign.status, campaign.total, campaign.resolved = "sending", count, place.now
@@ -194,5 +195,5 @@ def refuse_campaign(place: Place, campaign_id: str, resolution: str, reason: str
     resolve it has begun meanwhile. Return the campaign."""
     campaign = yield from lock_campaign(campaign_id)
     if campaign.status in ("resolving", "stopping") and campaign.resolution == resolution:
-        yield from end_with_outcome(place, campaign, Outcome.FAILED, reason, {})
+        yield from end_with_outcome(place, campaign, Outcome.FAILED, reason, Tally())
     return campaign

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 import orjson
@@ -11,7 +10,7 @@ from ostinato.errors import Conflict, NotFound
 from ostinato.flows.campaigns.definition import Definition, definition_of
 from ostinato.flows.campaigns.events import campaign_event, recipient_event
 from ostinato.flows.campaigns.model import CampaignRecord
-from ostinato.flows.campaigns.outcomes import SLOW, aggregate, collect_ended_turns, count_outcomes
+from ostinato.flows.campaigns.outcomes import SLOW, aggregate, collect_ended_turns
 from ostinato.flows.campaigns.recipients import CHUNK, finish_recipient, write_recipients
 from ostinato.flows.campaigns.skips import skip_rest
 from ostinato.flows.campaigns.store import (
@@ -21,6 +20,7 @@ from ostinato.flows.campaigns.store import (
     read_campaign,
     read_recipient,
 )
+from ostinato.flows.campaigns.tally import Tally, tally_recipients
 from ostinato.flows.model import Outcome
 from ostinato.flows.turns import Place
 from ostinato.store.contract import Operation, sql
@@ -93,9 +93,9 @@ def end_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
     """Count the outcomes of the recipients, and write the outcome of the campaign. Return the campaign."""
     campaign = yield from lock_campaign(campaign_id)
     if not campaign.over:
-        counts = yield from count_outcomes(campaign_id)
-        outcome, reason = aggregate(counts)
-        yield from end_with_outcome(place, campaign, outcome, reason, counts)
+        tally = yield from tally_recipients(campaign_id)
+        outcome, reason = aggregate(tally.counts)
+        yield from end_with_outcome(place, campaign, outcome, reason, tally)
     return campaign
 
 
@@ -104,7 +104,7 @@ def end_with_outcome(
     campaign: CampaignRecord,
     outcome: Outcome,
     reason: str | None,
-    counts: Mapping[str, int],
+    tally: Tally,
     words: str | None = None,
 ) -> Operation[None]:
     """Write the outcome of a campaign. A campaign that was stopped keeps the reason for which it was stopped."""
@@ -112,14 +112,14 @@ def end_with_outcome(
     campaign.status, campaign.finished = "stopped" if stopped else "done", place.now
     campaign.outcome = outcome.value
     campaign.reason = reason = (campaign.reason or "stopped") if stopped else reason
-    campaign.counts, campaign.total = orjson.dumps(dict(counts)).decode(), sum(counts.values())
+    tally.store_in(campaign)
     yield campaign_statement("update_campaigns", [campaign_row(campaign)])
     yield sql("notify")
     more = {
         "status": campaign.status,
         "outcome": outcome.value,
         "reason": reason,
-        "counts": dict(counts),
+        "counts": dict(tally.counts),
         "words": words,
     }
     yield sql("insert_events", [campaign_event(place, campaign, "campaign:completed", **more)])

@@ -21,10 +21,18 @@ STOPPED = ("stopping", "stopped")  # statuses in which a campaign sends no messa
 
 @dataclass(slots=True)
 class CampaignRecord:
-    """The row of a campaign. `id` is the id of the campaign's run. `status` is one of `STATUSES`. `arrival` is the
-    state of the campaign's rate limit (see `Rate`). The audience is resolved with the users that exist at the instant
-    `as_of`. `resolution` is the id of the latest attempt to resolve the audience; only this attempt may store
-    recipients. `definition` is JSON."""
+    """The row of a campaign.
+
+    - `id`: the id of the campaign's run
+    - `definition`: the definition of the campaign, as JSON
+    - `status`: one of `STATUSES`
+    - `as_of`: the time for which the audience is resolved, in microseconds since 1970
+    - `arrival`: the state of the campaign's rate limit, in microseconds since 1970 (see `Rate`)
+    - `resolution`: the id of the latest attempt to resolve the audience, or None, if there was none
+    - `counts`, `tallies`: the numbers of recipients as JSON, once the campaign is over (see `Tally`)
+
+    Only the latest attempt to resolve the audience may store recipients.
+    """
 
     id: str
     namespace: str
@@ -46,6 +54,7 @@ class CampaignRecord:
     counts: str = "{}"
     actor: str | None = None
     resolution: str | None = None
+    tallies: str | None = None  # None if the campaign is not over, or an older version of Ostinato has ended it
 
     @property
     def over(self) -> bool:
@@ -59,9 +68,13 @@ class CampaignRecord:
 
 @dataclass(slots=True)
 class RecipientRecord:
-    """The row of one recipient of a campaign. `status` is pending, started or done. `due` is when the recipient's turn
-    may begin. While the recipient is pending, `reason` says why they wait. `delivered` is the number of messages that
-    they got."""
+    """The row of a campaign's recipient.
+
+    - `status`: `pending`, `started` or `done`
+    - `due`: when the recipient's turn may begin, in microseconds since 1970
+    - `reason`: why a pending recipient waits, or why a done recipient has this outcome; None, if there is no reason
+    - `delivered`: the number of messages that the recipient got
+    """
 
     campaign_id: str
     external_id: str

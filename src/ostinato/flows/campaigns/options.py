@@ -23,15 +23,21 @@ _IN_FLIGHT = 50
 
 @dataclass(frozen=True, slots=True)
 class CampaignOptions:
-    """How a campaign is sent.
+    """The options that say how a campaign is sent.
 
-    `max_recipients` is the largest audience that is accepted unless `confirmed` is true. `in_flight` is how many turns
-    may be in progress at once. `rate` limits the messages of this campaign in a period. `quiet_hours` and `local_time`
-    are in the zone of each recipient. `frequency_cap` limits how many messages of campaigns one user gets in a period.
-    With `cancel_on_reply`, recipients are skipped if they send a message before their turn begins. With
-    `require_opt_in`, only users who have opted in get a message. Recipients whose turn has not begun after
-    `expires_after` are skipped. `holdout` is the percentage of recipients who get nothing. `variants` are chosen by a
-    hash of the user, according to their weights.
+    - `max_recipients`: the largest number of recipients that is accepted, unless `confirmed` is true
+    - `confirmed`: whether any number of recipients is accepted
+    - `in_flight`: how many turns may be in progress at once; a turn that began 5 minutes ago or earlier does not count
+    - `rate`: how many messages of this campaign are sent in a period, or None, if there is no limit
+    - `quiet_hours`: the hours in which no turn begins, in each recipient's zone, or None, if there are none
+    - `local_time`: when turns begin, in minutes after midnight in each recipient's zone, or None, if they begin at once
+    - `frequency_cap`: (messages, microseconds): how many messages of campaigns one user gets in a period, or None, if
+      there is no limit
+    - `cancel_on_reply`: whether to skip recipients who send a message after the campaign began and before their turn
+    - `require_opt_in`: whether only users who have opted in get a message
+    - `expires_after`: the microseconds after which recipients whose turn has not begun are skipped
+    - `holdout`: the percentage of recipients who get nothing
+    - `variants`: the variants of the campaign; a hash of the user chooses one, according to the weights
     """
 
     max_recipients: int = MOST_RECIPIENTS

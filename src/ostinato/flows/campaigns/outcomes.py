@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -41,14 +40,6 @@ def collect_ended_turns(place: Place, campaign: CampaignRecord, definition: Defi
         events.append(recipient_event(place, campaign, recipient, definition, delivered=delivered, flow=flow))
     yield from write_recipients(recipients, events)
     return len(recipients)
-
-
-def count_outcomes(campaign_id: str) -> Operation[dict[str, int]]:
-    """Return the numbers of recipients by outcome. Those without an outcome are counted as `pending` or `started`."""
-    counts: Counter[str] = Counter()
-    for status, outcome, _, _, count in (yield campaign_statement("count_recipients", id=campaign_id)):
-        counts[outcome if status == "done" else status] += count
-    return dict(counts)
 
 
 def aggregate(counts: Mapping[str, int]) -> tuple[Outcome, str | None]:

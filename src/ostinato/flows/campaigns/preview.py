@@ -23,10 +23,14 @@ _SAMPLE = 10  # external ids in a preview
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Which users a campaign would reach now. `recipients` is the size of the segment. `reachable` is how many of those
-    users would get a message. `sample` has the external ids of some reachable users. `skipped` has the numbers of the
-    other users by reason. `refused` is true if there are more recipients than `max_recipients`, and `confirmed` is not
-    set."""
+    """The numbers of users that a campaign would reach and skip now.
+
+    - `recipients`: the number of users in the segment
+    - `reachable`: how many of these users would get a message
+    - `skipped`: a dict from reason to the number of users who would get no message
+    - `sample`: the external ids of some reachable users
+    - `refused`: whether there are more recipients than `max_recipients`, and `confirmed` is not set
+    """
 
     recipients: int
     reachable: int

@@ -21,8 +21,8 @@ _UNITS = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": DAY}
 class Rate:
     """A limit of `count` messages in each period of length `per`, evenly spaced.
 
-    The caller stores one time, `arrival`: when the last message was due at this rate. The next message may be sent one
-    interval after `arrival`.
+    The caller stores `arrival`: the time for which the last sent message was planned. The next message may be sent one
+    `interval` later.
     """
 
     count: int

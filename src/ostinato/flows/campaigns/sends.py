@@ -42,10 +42,15 @@ BATCH = 100  # turns that one transaction begins
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a campaign is. `flying` is the number of turns in progress. `fresh` is how many of these turns began less
-    than `SLOW` ago. `next` is when the next turn may begin, or None if no turn is left to begin. `changed` says whether
-    this transaction has changed anything. `begun` are the new turns that this node must handle itself. `mailed` says
-    whether other new turns were sent to the runs of their sessions."""
+    """The state of a campaign after a transaction that may have begun turns.
+
+    - `flying`: the number of turns in progress
+    - `fresh`: how many of these turns began less than `SLOW` microseconds ago
+    - `next`: when the next turn may begin, in microseconds since 1970, or None, if no turn is left to begin
+    - `changed`: whether the transaction has changed anything
+    - `begun`: the new turns that this node must handle itself
+    - `mailed`: whether other new turns were sent to the runs of their sessions
+    """
 
     status: str
     flying: int

@@ -39,7 +39,7 @@ ORDER BY id DESC LIMIT :limit
 -- update_campaigns: campaigns as they are now.
 UPDATE ostinato_agent_campaigns SET status = r.status, reason = r.reason, total = r.total, as_of = r.as_of,
     arrival = r.arrival, resolved = r.resolved, finished = r.finished, outcome = r.outcome, counts = r.counts,
-    resolution = r.resolution
+    resolution = r.resolution, tallies = r.tallies
 FROM {rows r(campaign_columns)} WHERE ostinato_agent_campaigns.id = r.id
 
 -- insert_recipients: the audience of a campaign. One that is stored already is left as it is.
@@ -97,16 +97,15 @@ UPDATE ostinato_agent_recipients SET user_id = r.user_id, status = r.status, due
 FROM {rows r(recipient_columns)}
 WHERE ostinato_agent_recipients.campaign_id = r.campaign_id AND ostinato_agent_recipients.external_id = r.external_id
 
--- count_recipients: how many recipients of a campaign ended how, and why.
-SELECT status, coalesce(outcome, ''), coalesce(reason, ''), coalesce(variant, ''), count(*)
-FROM ostinato_agent_recipients WHERE campaign_id = :id
-GROUP BY status, coalesce(outcome, ''), coalesce(reason, ''), coalesce(variant, '')
+-- count_audience: how many recipients a campaign has.
+SELECT count(*) FROM ostinato_agent_recipients WHERE campaign_id = :id
 
--- tally_recipients: how many recipients of these campaigns have each reason and variant. Uses the primary key.
-SELECT o.campaign_id, coalesce(o.reason, ''), coalesce(o.variant, ''), count(*)
-FROM {rows r(id text)} JOIN ostinato_agent_recipients o ON o.campaign_id = r.id
-WHERE o.reason IS NOT NULL OR o.variant IS NOT NULL
-GROUP BY o.campaign_id, coalesce(o.reason, ''), coalesce(o.variant, '')
+-- tally_recipients: how many of the next recipients of a campaign ended how, and why, and who is the last of them. Some
+-- at a time, because SQLite sorts them all in memory. Uses the primary key.
+SELECT status, coalesce(outcome, ''), coalesce(reason, ''), coalesce(variant, ''), count(*), max(external_id)
+FROM (SELECT status, outcome, reason, variant, external_id FROM ostinato_agent_recipients
+    WHERE campaign_id = :id AND external_id > :after ORDER BY external_id LIMIT :limit) page
+GROUP BY status, coalesce(outcome, ''), coalesce(reason, ''), coalesce(variant, '')
 
 -- list_recipients: recipients in the order of their external ids. Uses the primary key.
 SELECT {recipient_columns} FROM ostinato_agent_recipients

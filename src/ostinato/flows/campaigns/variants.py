@@ -19,8 +19,12 @@ HOLDOUT = "holdout"
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One of several versions of a campaign. `flow`, if set, replaces the campaign's flow. The keys of `input` override
-    those of the campaign's input. `weight` is the variant's share of the recipients, relative to the other weights."""
+    """One of several versions of a campaign.
+
+    - `weight`: the variant's share of the recipients, relative to the other weights
+    - `flow`: the flow that replaces the campaign's flow, or None, if the campaign's flow is used
+    - `input`: values that override those with the same keys in the campaign's input, or None, if there are none
+    """
 
     name: str
     weight: int = 1

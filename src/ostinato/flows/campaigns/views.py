@@ -13,16 +13,22 @@ from typing import Any
 import orjson
 
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
+from ostinato.flows.campaigns.tally import Tally
 from ostinato.flows.segments import check_segment
 from ostinato.when.instants import Micros, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignInfo:
-    """A campaign. `status` is resolving, sending, paused or stopping, and at the end done or stopped. `reason` explains
-    a pause, a stop or the outcome of the campaign. `counts` has the numbers of recipients by outcome; recipients
-    without an outcome are counted as `pending` or `started`. At the end, `partial` is true if some recipients succeeded
-    and some failed. `reasons` and `variants` have the numbers of recipients by reason and by variant."""
+    """A campaign, as callers see it.
+
+    - `status`: `resolving`, `sending`, `paused` or `stopping`; at the end `done` or `stopped`
+    - `reason`: the reason for a pause, a stop or the outcome, or None, if there is none
+    - `partial`: at the end, whether some recipients succeeded and some failed
+    - `counts`: a dict from outcome to number of recipients; those without an outcome count as `pending` or `started`
+    - `reasons`: a dict from reason to number of recipients
+    - `variants`: a dict from variant to number of recipients
+    """
 
     id: str
     agent: str
@@ -64,10 +70,8 @@ class RecipientInfo:
     delivered: int
 
 
-def campaign_info(
-    campaign: CampaignRecord, counts: Mapping[str, int], reasons: Mapping[str, int], variants: Mapping[str, int]
-) -> CampaignInfo:
-    """Return a campaign as users see it. `counts`, `reasons` and `variants` become fields of the `CampaignInfo`."""
+def campaign_info(campaign: CampaignRecord, tally: Tally) -> CampaignInfo:
+    """Return a campaign as users see it."""
     definition = orjson.loads(campaign.definition)
     return CampaignInfo(
         campaign.id,
@@ -80,11 +84,11 @@ def campaign_info(
         campaign.status,
         campaign.outcome,
         campaign.reason,
-        campaign.outcome == "success" and bool(counts.get("failed")),
+        campaign.outcome == "success" and bool(tally.counts.get("failed")),
         campaign.total,
-        counts,
-        reasons,
-        variants,
+        dict(tally.counts),
+        dict(tally.reasons),
+        dict(tally.variants),
         to_datetime(campaign.as_of),
         to_datetime(campaign.created),
         _moment(campaign.resolved),

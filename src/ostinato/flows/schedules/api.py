@@ -321,8 +321,8 @@ class AgentSchedules:
         return await self._host().store.read(read)
 
     async def store(self) -> SchedulerStore:
-        """Return a `SchedulerStore`. With it, an executor that is not a node claims due occurrences and reports their
-        outcomes."""
+        """Return a `SchedulerStore` for executors that are not nodes. With this store, an executor can claim due
+        occurrences and report their outcomes."""
         scheduler, _ = await self._scheduler()
         seconds = scheduler.settings.claim_ttl_seconds
         ttl = None if seconds is None else timedelta(seconds=seconds)

@@ -57,8 +57,14 @@ class OnMissed:
 
 @dataclass(frozen=True, slots=True)
 class SchedulerSettings:
-    """The setting `scheduler` of an agent. `poll_interval_ms`, `claim_ttl_seconds` and `executor` must be the same for
-    all agents of an app."""
+    """The setting `scheduler` of an agent.
+
+    - `executor`: `in_process` or `external`, or None, if the agent does not set an executor
+    - `poll_interval_ms`: an interval in milliseconds that makes `grace` longer, or None, if the agent sets none
+    - `claim_ttl_seconds`: how long a claim of `SchedulerStore` lasts, in seconds, or None, if for 60 seconds
+
+    All agents in an app that set one of these three fields must give the field the same value.
+    """
 
     enabled: bool = True
     timezone: str | None = None

@@ -342,9 +342,13 @@ Cursor: TypeAlias = tuple[str, str]  # the namespace and the id of the last sche
 
 
 def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation[tuple[Done, Cursor | None]]:
-    """Apply the agent's present zone and settings to one page of its schedules. The page covers all namespaces, but not
-    the schedules that the code declares. Return a pair. The first part is a dict from the kind of change to the ids of
-    schedules. The second part is the cursor of the next page, or None after the last page."""
+    """Apply the agent's present zone and settings to one page of its schedules.
+
+    The pages include schedules from all namespaces, but none that the code declares. Return a pair:
+
+    - a dict from the kind of change to the ids of the changed schedules
+    - the cursor of the next page, or None after the last page
+    """
     place, settings = scheduler.place, scheduler.settings
     names = {"agent": place.agent, "zone": scheduler.zone, "settings": settings.digest}
     within, last = after

@@ -37,9 +37,13 @@ statement = Statements(
 
 @dataclass(slots=True)
 class StoredSchedule:
-    """The row of an agent's schedule. `definition` is JSON. `engine_id` and `name` belong to the engine's schedule,
-    which fires the agent's schedule. `held` is 1 while the agent's schedule is paused because the agent's scheduler is
-    disabled."""
+    """The row of an agent's schedule.
+
+    - `engine_id`: the id of the engine's schedule, which fires the agent's schedule
+    - `name`: the name of the engine's schedule
+    - `definition`: the definition of the agent's schedule, as JSON
+    - `held`: 1 while the agent's schedule is paused because the agent's scheduler is disabled, otherwise 0
+    """
 
     namespace: str
     agent: str
@@ -109,10 +113,15 @@ class ScheduleRecord:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleRunRecord:
-    """One occurrence of a schedule. `outcome` is success, skipped, failed or canceled_hitl, or None while the
-    occurrence is in progress. If `count` is above 1, the record represents that many missed due times, from
-    `scheduled_for` to `last`. `request_id` is the id of the turn. `origin` is auto for a due time, and otherwise
-    identifies the trigger."""
+    """One occurrence of a schedule, or several missed due times in one record.
+
+    - `scheduled_for`: the due time, or the first of several
+    - `outcome`: `success`, `skipped`, `failed` or `canceled_hitl`, or None, if the occurrence is in progress
+    - `request_id`: the id of the turn, or None, if no turn is recorded
+    - `count`: the number of due times; above 1 only for missed due times
+    - `last`: the due time, or the last of several
+    - `origin`: `auto` for a due time, otherwise a text that identifies the trigger
+    """
 
     id: str
     schedule_id: str

@@ -47,9 +47,16 @@ class DueOccurrence:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """The result of `SchedulerStore.claim`. `run_id`, `attempt` and `epoch` are set only if `status` is `claimed`.
-    `epoch` distinguishes the claim from later claims of the same run. The status `stale` means that the schedule is
-    canceled or paused, or has no such occurrence."""
+    """The result of `SchedulerStore.claim`.
+
+    - `status`: `claimed`, `already_claimed` or `stale`
+    - `run_id`: the id of the claimed run
+    - `attempt`: the number of the run's attempt, from 1 on
+    - `epoch`: a number that distinguishes the claim from later claims of the same run
+
+    `run_id`, `attempt` and `epoch` are set only if `status` is `claimed`. The status `stale` means that the schedule is
+    canceled or paused, or that there is no such occurrence.
+    """
 
     status: Literal["claimed", "already_claimed", "stale"]
     run_id: str = ""

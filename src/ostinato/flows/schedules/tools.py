@@ -102,8 +102,8 @@ class Surroundings(Protocol):
 
 
 def add_schedule_tools(agent: Agent, tools: ScheduleTools, around: Surroundings) -> None:
-    """Add the tools that create, update, cancel and list the current user's schedules to an agent. Raises OstinatoError
-    if the agent already has one of these tools."""
+    """Give `agent` the tools for the current user's schedules: create, update, cancel and list. Raises OstinatoError if
+    the agent already has one of these tools."""
     calls = _Calls(agent, tools, around)
     create, update, cancel, listing = _models()
     for name, function, arguments in (

@@ -61,8 +61,14 @@ async def _run_call(runtime: JourneyRuntime, definition: Definition, id: str, st
 
 
 def error_problem(ending: Ending) -> dict[str, Json]:
-    """Return the error of a failed instance as an RFC 9457 problem. By default its `type` is the error code if the code
-    is a URI, otherwise `about:blank`."""
+    """Return the error of a failed instance as an RFC 9457 problem.
+
+    The problem's `type` is the first of these that exists:
+
+    - the `type` that the failure itself sets
+    - the error code, if the code is a URI
+    - `about:blank`
+    """
     code = str(ending.code)
     problem: dict[str, Json] = {"type": code if ":" in code else "about:blank", "title": ending.reason or code}
     problem |= {name: one for name, one in (ending.problem or {}).items() if ending.kind is Termination.FAIL}

@@ -19,9 +19,14 @@ from ostinato.when.instants import format_instant, from_datetime, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class JourneyStatus:
-    """The status of an instance. `steps` are the steps that wait for an input. `more` holds values of the context that
-    a step adds to its response. `note` says why the instance cannot continue now. Only the answer to a start or a
-    submit has a `note`."""
+    """The status of an instance.
+
+    - `steps`: the steps that wait for an input
+    - `more`: values of the context that a step adds to its response
+    - `note`: why the instance cannot continue now, or None, if there is no note
+
+    Only the answer to a start or a submit has a `note`.
+    """
 
     id: str
     name: str

@@ -18,9 +18,15 @@ from ostinato.journeys.task_kind import Plugins
 
 @dataclass(frozen=True, slots=True)
 class CheckContext:
-    """The values that a rule can use to check a definition. With `configured`, `settings` belong to the engine that
-    will run the definition. `unread` holds the paths that could not be read. At these paths the definition has
-    substitute values, and findings are dropped. A rule that reports a missing value must first check `knows_all`."""
+    """The values that a rule can use to check a definition.
+
+    - `settings`: the settings of journeys; if `configured` is false, these are the defaults
+    - `configured`: whether `settings` belong to the engine that will run the definition
+    - `unread`: the paths that could not be read
+
+    At the paths in `unread`, the definition has substitute values, and findings are dropped. A rule that reports a
+    missing value must first check `knows_all`.
+    """
 
     definition: Definition
     parts: Sequence[Part]  # of the whole definition

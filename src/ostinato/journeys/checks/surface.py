@@ -162,7 +162,7 @@ def guard(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_answers(checking: CheckContext) -> Iterator[Finding]:
-    """Check that neither a read guard nor a subjourney that it enters has a state that waits."""
+    """Check that the read guard has no state that waits. The subjourneys of the guard are checked, too."""
     read_guard = checking.definition.spec.access.read
     within = tuple(steps_into(checking.definition, read_guard.guard_ref)) if read_guard else ()
     for graph, id, state in checking.definition.states():

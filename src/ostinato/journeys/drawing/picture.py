@@ -52,9 +52,12 @@ _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """The parts of a picture to highlight for one instance. The instance has entered the states `entered`, has taken
-    the edges `gone`, and is now in the states `current`. The first element of each state or edge is the path of its
-    graph."""
+    """The parts of a picture to highlight for one instance.
+
+    - `entered`: the states that the instance has entered, each as (path of the graph, state)
+    - `gone`: the edges that the instance has taken, each as (path of the graph, state, next state)
+    - `current`: the states in which the instance is now, each as (path of the graph, state)
+    """
 
     entered: frozenset[tuple[Path, str]] = frozenset()
     gone: frozenset[tuple[Path, str, str]] = frozenset()

@@ -107,11 +107,13 @@ class SandboxedLanguage:
         called: Mapping[str, str] | None = None,
         spelt: bool = False,
     ) -> None:
-        """Create the language `name`, which needs the package `module`. `answered_here` evaluates simple expressions
-        without a worker, and returns `NOT_PLAIN` for others. `suggest` returns a hint for an invalid expression.
-        `called` maps the name of a binding to its name in this language. With `spelt`, a worker gets only the bindings
-        whose names occur in the expression. This suits a language in which an expression must write a binding's name to
-        use the binding."""
+        """Create the language `name`, which needs the package `module`.
+
+        - `answered_here`: evaluates simple expressions without a worker, and returns `NOT_PLAIN` for others
+        - `suggest`: returns a hint for an invalid expression
+        - `called`: maps the name of a binding to its name in this language
+        - `spelt`: if true, a worker gets only the bindings whose names occur in the expression
+        """
         self._name = name
         self._module = module
         self._settings = settings

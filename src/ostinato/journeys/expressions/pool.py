@@ -5,17 +5,19 @@ batch occupies a *place*. There are quick places, and slow places for slow reque
 
 A slow expression must not delay others. A batch stalls if no answer arrives for `slow_after_s`. The rules are:
 
-- If a batch stalls, its unanswered requests are sent again *apart*. The worker then answers them one by one, so that
-  the pool knows which request is in progress.
-- If a batch that was sent apart stalls, the request in progress moves to a slow place. It continues there on the same
-  worker, up to its own deadline. The other requests of the batch go to another worker. If no slow place is free, the
-  worker is killed, and the request waits for a slow place.
+- If a batch stalls, its unanswered requests are sent again *apart*: the worker answers them one by one. So the pool
+  knows which request is in progress.
+- If a batch that was sent apart stalls, the request in progress moves to a slow place. The request continues there on
+  the same worker, up to its own deadline. The other requests of the batch go to another worker.
+- If no slow place is free, the worker is killed. The request in progress waits for a slow place.
 - Requests whose expression was quick before are sent first. Requests whose expression was slow before are *suspects*. A
   suspect uses a free slow place, or a quick place if no other request waits.
 
-If a worker dies, its unanswered requests are sent again, apart. A request that was in progress apart fails if it killed
-the worker by exceeding its time or memory limit. Otherwise that request gets one more attempt, on a new worker. If the
-new worker dies, too, the request fails. Evaluations are pure, so repeating one is harmless.
+If a worker dies, its unanswered requests are sent again, apart. Evaluations are pure, so repeating one is harmless. If
+the batch had already been sent apart, the request in progress has its own rules:
+
+- If the request exceeded its time or memory limit, and so killed the worker, the request fails.
+- Otherwise the request gets one more attempt, on a new worker. If the new worker dies, too, the request fails.
 """
 
 from __future__ import annotations

@@ -175,9 +175,12 @@ def matches(pattern: str, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """The estimated cost of validating a value. `pairs` counts the different combinations of a schema part and a value
-    part. `all` is the work to list all mistakes. `most_of_one` is the work for the most expensive `anyOf` or
-    `oneOf`."""
+    """The estimated cost of validating a value.
+
+    - `pairs`: how many different combinations of a schema part and a value part there are
+    - `all`: the work to list all mistakes, counted in value parts
+    - `most_of_one`: the work for the most expensive `anyOf` or `oneOf`, counted in value parts
+    """
 
     pairs: float
     all: float
@@ -228,8 +231,8 @@ class _CostCounter:
         return total
 
     def _within(self, node: dict[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield the pairs (schema part, value part) that a check of `value` against `node` leads to. The value part is
-        `value` itself, or a field or an item of `value`."""
+        """Yield (part, target) for each part of the schema `node` that applies to `value`. The target is `value`
+        itself, or a field or an item of `value`."""
         for name in _IN_PLACE:
             parts = node.get(name, ())
             yield from ((part, value) for part in (parts if isinstance(parts, list) else [parts]))

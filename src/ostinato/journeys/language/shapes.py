@@ -90,8 +90,8 @@ def of(cls: type) -> Shape:
 
 
 def later(shape: Callable[[], Shape]) -> Shape:
-    """Return a shape that calls `shape()` for the actual shape each time a value is read. So a shape can be used before
-    it is defined."""
+    """Return a shape that reads each value with the result of `shape()`. So the result can be defined later than the
+    returned shape."""
     return lambda reading, value, path: shape()(reading, value, path)
 
 

@@ -118,8 +118,12 @@ def _time_out(definition: Definition, transitions: Transitions) -> None:
 
 
 def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool:
-    """Decide whether an instance that succeeded is compensated, from its evaluated `alsoFor` predicates. The instance
-    is compensated if at least one predicate returned true. Return whether there was something to decide."""
+    """Decide a compensation that is still open, by the evaluated `alsoFor` predicates.
+
+    - If the instance has not ended, or `transitions.compensating` is not `OPEN`, return False.
+    - If a predicate returned true, set `transitions.compensating` to `YES`, and return True.
+    - Otherwise set `transitions.compensating` to `NO`, and return True.
+    """
     if transitions.ending is None or transitions.compensating is not Compensating.OPEN:
         return False
     matches = any(isinstance(one, Value) and one.value is True for one in evaluated.outcomes)
@@ -128,9 +132,13 @@ def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool
 
 
 def _needs_compensation(definition: Definition, transitions: Transitions, ending: Ending) -> Compensating:
-    """Return whether an ended instance is compensated. If the definition has no compensation, or the instance is itself
-    a compensation, return `NO`. If the instance failed, or an `alsoFor` rule has no predicate, return `YES`. If there
-    are `alsoFor` rules, return `OPEN`, because their predicates must be evaluated first. Otherwise return `NO`."""
+    """Return whether an ended instance is compensated. The first case that applies counts:
+
+    - `NO`: the definition has no compensation, or the instance is itself a compensation.
+    - `YES`: the instance did not succeed, or an `alsoFor` rule has no predicate.
+    - `OPEN`: there are `alsoFor` rules, and their predicates must be evaluated first.
+    - `NO`: all other cases.
+    """
     rules = definition.spec.compensation
     if rules is None or transitions.frames[ROOT].path != ("spec",):
         return Compensating.NO

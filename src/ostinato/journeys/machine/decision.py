@@ -114,9 +114,13 @@ class JourneyEvent:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The result of applying inputs to an instance. `instance` is the changed instance. `effects` are the effects that
-    the instance needs now, and `events` are to be written. `refused` has the inputs that were not applied, because the
-    instance did not wait for them."""
+    """The result of applying inputs to an instance.
+
+    - `instance`: the changed instance
+    - `effects`: the effects that the instance needs now
+    - `events`: the events to write
+    - `refused`: the inputs that were not applied, because the instance did not wait for them
+    """
 
     instance: Instance
     effects: tuple[Effect, ...] = ()

@@ -1,18 +1,21 @@
 """Decide when a parallel state's branches are joined, and with which result. The mapper of a join is an expression that
 computes the result.
 
-| strategy | errorPolicy | decided when | what a failure does |
-|---|---|---|---|
-| allOf | failFast (default) | all ended, or one failed | the state fails as the first failed branch did |
-| allOf | collectAll | all ended | the mapper decides; without a mapper, as failFast |
-| allOf | ignoreErrors | all ended | the result lacks the failed branches |
-| anyOf, firstCompleted | failFast (default) | one ended | if the first branch to end failed, the state fails |
-| anyOf, firstCompleted | collectAll | one ended | the mapper decides; without a mapper, as failFast |
-| anyOf | ignoreErrors | one succeeded, or all ended | the result lacks the failed branches |
-| firstCompleted | ignoreErrors | one ended | if the first branch to end failed, the result lacks it |
+The strategy says when the join is decided:
 
-In a parallel state without `next`, the mapper is not evaluated. The enclosing graph then ends as the deciding branch
-ended, even if that branch failed and whatever the policy is.
+- `allOf`: when all branches have ended. With `failFast`, also when one branch has failed.
+- `anyOf`: when one branch has ended. With `ignoreErrors`, when one branch has succeeded or all have ended.
+- `firstCompleted`: when one branch has ended.
+
+The error policy says what a failed branch does. With `allOf`, every failed branch counts. With the other strategies,
+only the branch that decided the join counts.
+
+- `failFast` (default): the state fails as the first failed branch did.
+- `collectAll`: the mapper decides. Without a mapper, the state fails as the first failed branch did.
+- `ignoreErrors`: the result lacks the failed branches.
+
+If the parallel state has no `next`, the mapper is not evaluated. The enclosing graph then ends as the deciding branch
+ended, also if that branch failed.
 """
 
 from __future__ import annotations
@@ -95,8 +98,11 @@ def merge_branches(join: Join, base: Mapping[str, Json], branches: Sequence[Fram
 
 
 def ending_of_parallel(join: Join, context: Mapping[str, Json], by: Frame) -> Ending:
-    """Return the end of a parallel state without `next`. The state ends as the deciding branch `by` ended. With
-    `allOf`, a success without an output variable has the merged `context` as its output."""
+    """Return the end of a parallel state without `next`. `by` is the branch that decided the join.
+
+    - With `allOf`, if `by` succeeded and names no output variable: the end of `by`, with the merged `context` as output
+    - Otherwise: the end of `by`
+    """
     assert by.ending is not None
     ending = by.ending
     if ending.succeeded and not ending.named and join.strategy == "allOf":

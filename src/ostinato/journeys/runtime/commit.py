@@ -41,9 +41,15 @@ ExtraWrite = Callable[[Run, Micros, Kinds], Operation["list[Row] | TaskProblem"]
 
 @dataclass(slots=True)
 class Change:
-    """A change from one stored state of an instance to the next. `before` is None for a new instance. `rests` means
-    that the instance waits or has ended, so its run leaves the node. `extra_writes` run in the same transaction. If an
-    extra write returns a problem, the decision of `on_problem(problem)` is written instead of this change."""
+    """A change from one stored state of an instance to the next.
+
+    - `before`: the stored state before the change, or None, if the instance is new
+    - `rests`: whether the instance waits or has ended, so that its run leaves the node
+    - `extra_writes`: further writes in the same transaction
+    - `on_problem`: returns a decision for the problem of an extra write, or None, if extra writes have no problems
+
+    If an extra write returns a problem, the decision of `on_problem` is written instead of this change.
+    """
 
     run: Run
     definition: Definition

@@ -35,7 +35,7 @@ class Evaluator:
     sent together, in one batch per language."""
 
     def __init__(self, languages: Mapping[str, Language], now: Callable[[], Micros | None] = lambda: None) -> None:
-        """`now` returns the time that expressions see, or None for the system's clock."""
+        """`now()` returns the time that expressions see. If `now()` returns None, expressions see the system's time."""
         self._languages = languages
         self._now = now
         self._waiting: dict[str, list[PendingEvaluation]] = {}

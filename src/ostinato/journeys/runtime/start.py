@@ -1,5 +1,5 @@
 """Start several instances in one transaction. The transaction also claims each new run for the node that handles its
-start request. So that node can keep the request in memory, and the request is never stored."""
+start request. This node keeps the request in memory, so the request is never stored."""
 
 from __future__ import annotations
 
@@ -23,8 +23,12 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class StartedInstance:
-    """The result of a start. `new` is False if an earlier start used the same key; `run` is then the run of that start.
-    `end` is set if the instance and its run ended at once."""
+    """The result of a start.
+
+    - `run`: the new run, or the run of an earlier start with the same key
+    - `new`: false if an earlier start used the same key
+    - `end`: the end of the run, or None, if the instance and its run did not end at once
+    """
 
     run: Run
     new: bool
@@ -97,9 +101,11 @@ def is_done(change: Change) -> bool:
 
 
 def _find_earlier_start(definition: Definition, run: Run) -> Operation[StartedInstance]:
-    """Return the result of a start whose run was not inserted. If another run has the same key, the result has that
-    other run. Otherwise an earlier attempt of the same call inserted `run`. The result then has the stored run and its
-    instance."""
+    """Return the result of a start whose run could not be inserted.
+
+    - If another run has the same key, the result has that other run.
+    - Otherwise `run` is already stored, by an earlier attempt. The result has the stored run and its instance.
+    """
     named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
     if named and named[0][2] != run.id:
         return StartedInstance(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace), False)

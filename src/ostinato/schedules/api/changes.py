@@ -49,11 +49,15 @@ _MAX_TRIES = 20
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """The result of a change.
+    """The result of a change to a schedule.
 
-    `token` is the schedule's new conflict token. `run` describes the triggered run: its `origin`, `id`, `status` and
-    perhaps `reason`. `backfill` is the id of the backfill. `lateness` counts the times that passed before a resume.
-    `note` warns if code or a file will undo the change.
+    - `token`: the schedule's new conflict token
+    - `run`: a description of the triggered run, or None, if no run was triggered
+    - `backfill`: the id of the backfill, or None, if there is none
+    - `lateness`: how many due times passed before a resume, and how many of these get a run
+    - `note`: a warning that code or a file will undo the change, or None, if there is no warning
+
+    The keys of `run` are `origin`, `id` and `status`, and perhaps `reason` and `blocked_by`.
     """
 
     name: str
@@ -188,7 +192,7 @@ class Schedules(ScheduleQueries):
     async def update(
         self, name: str, *, token: int | None = None, request_id: str | None = None, **changes: Unpack[ScheduleChanges]
     ) -> Changed:
-        """Change only the given settings. An update makes no time run twice, and loses none."""
+        """Change only the given settings. No due time is lost, and no due time runs twice."""
         around = self._around
         if not changes:
             raise OstinatoError("update changes nothing; give spec, action, input, overlap, catchup, remaining …")
@@ -433,8 +437,8 @@ class Schedules(ScheduleQueries):
     async def entries(
         self, *, match: str = "*", tag: str | None = None, after: str = "", limit: int = 100
     ) -> dict[str, dict[str, Any]]:
-        """Return one page of the entries that `export` writes, by name. The page has up to `limit` entries, sorted by
-        name, beginning after the name `after`."""
+        """Return one page of the entries that `export` writes, as a dict from name to entry. The page has up to `limit`
+        entries, sorted by name. It begins after the name `after`."""
         schedules: list[Schedule] = []
         async for schedule in self._matching(match, tag, None, None, after, limit):
             schedules.append(schedule)
@@ -525,8 +529,8 @@ class Schedules(ScheduleQueries):
     ) -> edit.Answer:
         """Run a change. `prepare` reads and checks the schedule, and returns the operation that makes the change.
 
-        If `prepare` raises OstinatoError, look for an earlier call with the same request id. If there was one, return
-        its answer, because that call may have caused the error. Otherwise raise the error.
+        If `prepare` raises OstinatoError, look for the answer to an earlier call with the same request id. If there is
+        one, return that answer, because this call only repeats the earlier call. Otherwise raise the error.
         """
         try:
             make = await prepare()

@@ -1,7 +1,8 @@
 """Apply the catch-up policy and the pauses of a schedule to its due occurrences. An occurrence that does not run gets a
 reason. This module is pure.
 
-If jitter or a user's move delays an occurrence beyond now, `generate` stops there, and decides it later.
+If jitter or a user's move delays an occurrence beyond now, the occurrence is not due yet. A later call of `generate`
+decides about the occurrence.
 """
 
 from __future__ import annotations
@@ -96,12 +97,13 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
 def _newest(
     schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
 ) -> tuple[Micros, Micros]:
-    """Select the newest due occurrences. Return the oldest selected one as (actual time, nominal time).
+    """Find the oldest due occurrence that may run. Return its (actual time, nominal time).
 
-    - Of the occurrences on time, all are selected.
-    - Of the late occurrences, the `most` newest are selected, but none before `since`.
-    - With `instead`, late occurrences are selected only if no occurrence is on time.
-    - If no occurrence is selected, the returned actual time is after `now`.
+    - Occurrences on time: all may run.
+    - Late occurrences: the `most` newest may run, except those before `since`.
+    - With `instead`, late occurrences may run only if no occurrence is on time.
+
+    If no occurrence may run, the returned actual time is after `now`.
     """
     oldest = (now + 1, 0)
     late = on_time = 0

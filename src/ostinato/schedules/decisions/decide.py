@@ -229,8 +229,8 @@ def oldest_suffice(schedule: Schedule) -> bool:
 
 
 def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
-    """Decide what starts after a run has ended, without reading all waiting runs. `live` has the running runs and the
-    oldest waiting runs, at least two. Return None if the decision needs all waiting runs."""
+    """Decide what starts after a run has ended, without reading all waiting runs. `live` has the running runs and at
+    least the two oldest waiting runs. Return None if the decision needs all waiting runs."""
     decision = decide(schedule, live, [], now, lambda: "")
     never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)
     if decision.drop or never:
@@ -244,8 +244,11 @@ def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> D
 def _judge(
     schedule: Schedule, queue: Sequence[Waiting], running: Sequence[Live], now: Micros
 ) -> tuple[Verdict, tuple[list[Live], bool]]:
-    """Apply the overlap policy. Return (verdict, (runs to stop, whether to terminate them)). If the runs can be stopped
-    immediately, the verdict no longer counts them as running."""
+    """Apply the overlap policy. Return two values:
+
+    - The verdict. If the running runs can be stopped immediately, the verdict treats them as ended.
+    - A pair (runs to stop, whether to terminate them).
+    """
     verdict = process_buffer(schedule, queue, [run.root_id for run in running], now)
     if not verdict.cancel and not verdict.terminate:
         return verdict, ([], False)

@@ -54,7 +54,8 @@ def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:
 
 
 def pending(schedule: Schedule, now: Micros) -> list[Occurrence]:
-    """Return the occurrences whose nominal time has passed, but that jitter or a move delays beyond now."""
+    """Return the occurrences whose nominal time has passed, but whose actual time is still to come. The cause is jitter
+    or a move."""
     begin = min([now - schedule.spec.jitter, *schedule.memory.moved]) - 1
     recent = replace(schedule, reached=max(schedule.reached, begin))
     return [one for one in takewhile(lambda one: one.nominal <= now, _by_nominal(recent)) if one.actual > now]

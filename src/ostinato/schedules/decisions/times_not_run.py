@@ -33,7 +33,7 @@ class Passed:
     - `added`: how many of the times are added now
     - `since`: the first time that is added now
     - `blocked_by`: the id of the run that blocked the times, or None
-    - `overlap`: if the row has a single time, the overlap policy set for that time, or None
+    - `overlap`: the overlap policy set for this one time, or None; always None if the row has several times
     """
 
     id: str
@@ -63,8 +63,8 @@ def add_rows(
     - `group`: the times, each with the id of the run that blocks the time, or None
     - `stretch`: the times directly before `group` that did not run, or None
 
-    Up to `ROWS` times have a row each. If there are more, the times of `group` share a row. Return `stretch` extended
-    by `group`.
+    If `stretch` and `group` together have more than `ROWS` times, the times of `group` share a row. Otherwise each time
+    of `group` gets its own row. Return the stretch for the next call.
     """
     apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
     auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]

@@ -156,9 +156,15 @@ def steps(
     *,
     take: bool = False,
 ) -> Iterator[Step]:
-    """Yield the steps of a plan. `stored` has the stored schedules with the same names as `wanted`, by name. `owned`
-    are all stored schedules that the plan's origins declared. Owned schedules that are not wanted get the verb
-    `missing`."""
+    """Yield the steps of a plan.
+
+    - `wanted`: the schedules that the plan declares
+    - `stored`: a dict from name to stored schedule, for the names in `wanted`
+    - `owned`: all stored schedules that were declared by the same files or code as the plan
+    - `take`: true to change also schedules that are declared elsewhere
+
+    A schedule in `owned` that is not in `wanted` gets the verb `missing`.
+    """
     for schedule in wanted:
         yield _step(schedule, stored.get(schedule.name), now, take)
     names = {schedule.name for schedule in wanted}

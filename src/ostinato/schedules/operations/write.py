@@ -195,9 +195,12 @@ class _DecisionRows:
         return run
 
     def _placeholder(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
-        """Return a run for an occurrence whose action cannot be built now. If the overlap policy lets the run start, it
-        counts as running while a timer tries again. If the policy holds the run back, the action is built after the run
-        is released."""
+        """Return a run for an occurrence whose action cannot be built now.
+
+        - If the overlap policy lets the run start, a timer tries to build the action again. Meanwhile the run counts as
+          running.
+        - If the overlap policy holds the run back, the action is built after the run is released.
+        """
         due = fresh.occurrence
         input = self.inputs.get(due.origin)
         if input is not None:

@@ -80,7 +80,7 @@ def after_commit(
 
     - If the run reserved events: at once if `events_remain`, else at the next event.
     - If the run reserved no events: at once if `new_events`, else at the next event.
-    - If the run reserved no events and `published_to_itself`: the same, but only after `Policy.empty_gap`.
+    - If the run reserved no events and `published_to_itself`: events start the next run only after `Policy.empty_gap`.
     - In all cases: at `wake_at` at the latest, if `wake_at` is set.
     """
     if reserved:

@@ -30,11 +30,13 @@ class Version:
 
 
 def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Workflow, bool]]:
-    """Deploy a version. Returns the workflow, and whether anything was changed.
+    """Deploy a version. Return the workflow, and whether anything was changed.
 
-    A new workflow begins at once. Nothing changes if the version is already active or is older than the active version.
-    Nothing changes if the version repairs a version that is no longer active. A version with the active version's
-    number but other code counts as a repair.
+    - If the workflow is new, it begins at once.
+    - If the version is already active, nothing changes.
+    - If the version is made to repair another version, and that version is no longer active, nothing changes.
+    - If the version is older than the active version, nothing changes.
+    - Otherwise the version becomes the active version.
     """
     rows = yield statement("workflow_by_name", namespace=version.namespace, name=version.name)
     if not rows:
@@ -73,8 +75,10 @@ def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Work
 def _is_older(version: Version, workflow: Workflow) -> bool:
     """Return whether `version` counts as older than the workflow's active version.
 
-    A version with a lower number is older. A version with the same number is older if the active version is a repair
-    with an import path. Every process can load such a repair, so the repair stays active.
+    - A version with a lower number is older.
+    - A version with the same number is older if the active version is a repair with an import path.
+
+    Every process can load code with an import path, so such a repair stays active.
     """
     assert version.number is not None
     repaired = workflow.repairs > 0 and workflow.source is not None

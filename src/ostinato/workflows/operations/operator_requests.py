@@ -34,9 +34,12 @@ from ostinato.workflows.store import statement
 
 
 def locked(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
-    """Lock a workflow by its name, and load it. As in every operation, the workflow's unfinished run is locked before
-    the workflow. `actor` is the user to record in the workflow's events. Raises `NotFound` if there is no such
-    workflow. Raises `Conflict` if a new run begins during each of ten tries."""
+    """Lock a workflow's unfinished run, then the workflow, and load the workflow. `actor` is the user to record in the
+    workflow's events.
+
+    - Raises `NotFound` if there is no workflow `name`.
+    - If a new run begins between the two locks, locking is tried again. Raises `Conflict` after ten tries.
+    """
     check_name(name)
     for _ in range(10):
         rows = yield statement("workflow_by_name", namespace=namespace, name=name)

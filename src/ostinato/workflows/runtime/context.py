@@ -242,8 +242,8 @@ class HandlerContext:
     # Mutating
 
     def mutate(self, name: str, /, **params: Any) -> Coroutine[Any, Any, NoReturn]:
-        """Request a call of a declared mutator with these parameters. Await the returned coroutine: this ends the
-        handler's `mutate`, and no code after the `await` runs. The host then calls the mutator."""
+        """Request a call of the mutator `name` with these parameters. Await the returned coroutine. The `await` ends
+        the handler's method, and the host then calls the mutator."""
         self._allow("mutate")
         if self.requested is not None:
             first = self.requested.mutator

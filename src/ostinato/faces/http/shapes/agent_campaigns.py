@@ -88,7 +88,12 @@ class CampaignSettings(RequestBody):
 
 
 class PreviewCampaign(RequestBody):
-    """A campaign to preview. `flow`, `input` and `metadata` are optional."""
+    """A campaign to preview.
+
+    - `flow`: the flow that begins for each recipient, or None, if the model writes each message
+    - `input`: the arguments of the flow, or None, if there are none
+    - `metadata`: values for flows and hooks, or None, if there are none
+    """
 
     segment: AgentSegment
     flow: Text | None = None

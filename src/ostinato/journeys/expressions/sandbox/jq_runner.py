@@ -21,8 +21,8 @@ _SHUT = "".join(f"def {name}: error({json.dumps(_DENIED)}); " for name in ("env"
 
 @functools.lru_cache(maxsize=512)
 def _program(expr: str, names: tuple[str, ...], timed: bool = False) -> Any:
-    """Compile an expression to a program with the variables `names`. The program stops after two results, so that the
-    caller can refuse more than one. The program's input is the bindings. With `timed`, its input is an object with
+    """Compile an expression to a jq program that returns a list of results. The list is cut off after two results.
+    `names` are the program's variables. The program's input is the bindings. With `timed`, its input is an object with
     `now` and `bindings`."""
     clock = ".now as $ostinato_now | def now: $ostinato_now; .bindings | " if timed else ""
     variables = f". as {{{', '.join('$' + name for name in names)}}} | " if names else ""

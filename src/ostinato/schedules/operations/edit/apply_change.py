@@ -91,8 +91,8 @@ def process_due(
     """Process the due times by the old rules, before an edit changes the schedule. Return (schedule, unfinished runs,
     events to write).
 
-    - If `late` is given and the first due time is late, no due time gets a run. The reason `late` is stored.
-    - Raise Conflict if more than `MAX_TIMES` times are due.
+    - If `late` is given and the first due time is overdue, no due time gets a run. `late` is stored as the reason.
+    - If more than `MAX_TIMES` times are due, raise Conflict.
     """
     if schedule.state is not State.RUNNING or schedule.exhausted:
         return schedule, live, []

@@ -1,4 +1,4 @@
-"""Pause and resume a schedule. The resume decides whether times that passed during the pause run."""
+"""Pause and resume a schedule. Resuming decides which due times of the pause get a run."""
 
 from __future__ import annotations
 

@@ -1,0 +1,58 @@
+"""Count the recipients of a campaign by outcome, by reason and by variant."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import orjson
+
+from ostinato.flows.campaigns.model import CampaignRecord
+from ostinato.flows.campaigns.store import campaign_statement
+from ostinato.store.contract import Operation
+
+_PAGE = 10_000  # recipients that one statement counts
+
+
+@dataclass(slots=True)
+class Tally:
+    """Numbers of a campaign's recipients.
+
+    - `counts`: by outcome; recipients without an outcome are counted as `pending` or `started`
+    - `reasons`: by reason
+    - `variants`: by variant
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    variants: Counter[str] = field(default_factory=Counter)
+
+    def store_in(self, campaign: CampaignRecord) -> None:
+        """Write the numbers into the record of a campaign that ends. `read_tally` reads them."""
+        campaign.counts, campaign.total = orjson.dumps(dict(self.counts)).decode(), self.counts.total()
+        campaign.tallies = orjson.dumps({"reasons": dict(self.reasons), "variants": dict(self.variants)}).decode()
+
+
+def read_tally(campaign: CampaignRecord) -> Operation[Tally]:
+    """Return the present numbers of a campaign's recipients. They are stored with a campaign that is over."""
+    if campaign.over and campaign.tallies is not None:
+        stored = orjson.loads(campaign.tallies)
+        counts = Counter(orjson.loads(campaign.counts))
+        return Tally(counts, Counter(stored["reasons"]), Counter(stored["variants"]))
+    return (yield from tally_recipients(campaign.id))
+
+
+def tally_recipients(campaign_id: str) -> Operation[Tally]:
+    """Count the recipients of a campaign."""
+    tally, after = Tally(), ""
+    while True:
+        rows = yield campaign_statement("tally_recipients", id=campaign_id, after=after, limit=_PAGE)
+        for status, outcome, reason, variant, number, last in rows:
+            tally.counts[outcome if status == "done" else status] += number
+            if reason:
+                tally.reasons[reason] += number
+            if variant:
+                tally.variants[variant] += number
+            after = max(after, last)
+        if sum(row[4] for row in rows) < _PAGE:
+            return tally
