@@ -140,6 +140,9 @@ def test_names_and_times_are_sent_as_they_are() -> None:
     assert request.url.raw_path == b"/api/v1/schedules/team%2Fx%20%3F/skip?namespace=ns"
     assert json.loads(request.content) == {"at": "2026-03-01T09:00:00+00:00"}
     assert request.headers["if-match"] == '"7"'
+    for name, sent in ((".", b"%2E"), ("..", b"%2E%2E"), ("...", b"%2E%2E%2E"), ("a..b", b"a..b")):
+        ask(fake, lambda client: client.schedules.skip(name, moment))  # noqa: B023
+        assert fake.asked[-1].url.raw_path == b"/api/v1/schedules/" + sent + b"/skip"
     assert request.headers["authorization"] == "Bearer secret"
     with pytest.raises(OstinatoError, match="has no zone"):
         ask(fake, lambda client: client.schedules.skip("x", datetime(2026, 3, 1)))  # noqa: DTZ001

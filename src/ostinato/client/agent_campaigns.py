@@ -98,9 +98,13 @@ class AgentCampaigns:
     async def wait(self, id: str, timeout: Length | None = None) -> Json:
         """Wait until a campaign is over, and return it. Raises `TimeoutError` if it is not over within `timeout`."""
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
+        if seconds is not None and seconds < 0:
+            raise OstinatoError(f"timeout {timeout!r} is negative")
+        campaign = await self.get(id)
         try:
             async with asyncio.timeout(seconds):
-                while (campaign := await self.get(id, wait=_WAIT))["status"] not in ("stopped", "done"):
+                while campaign["status"] not in ("stopped", "done"):
+                    campaign = await self.get(id, wait=_WAIT)
                     await asyncio.sleep(_PAUSE)
                 return campaign
         except TimeoutError:

@@ -198,7 +198,7 @@ def part(name: str) -> str:
     is empty, or is not a str."""
     if not isinstance(name, str) or not name:
         raise OstinatoError(f"{name!r} is not a name or an id")
-    return quote(name, safe="")
+    return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")  # `.` and `..` would be other paths
 
 
 def without_none(**parts: Any) -> Json:

@@ -154,6 +154,17 @@ def _note(used: list[tuple[str, Micros]]) -> Any:
 
 
 def bearer_token(header: str | None) -> str | None:
-    """Return the bearer token of an Authorization header, or None if the header has none."""
+    """Return the bearer token of an Authorization header, or None if there is no header. Raises `Refused` if the header
+    has no bearer token: its sender wants to be somebody, and must not be taken for nobody."""
+    if header is None:
+        return None
+    token = find_bearer(header)
+    if token is None:
+        raise Refused(401, "unauthorized", "the Authorization header is not of the form: Bearer …", _CHALLENGE)
+    return token
+
+
+def find_bearer(header: str | None) -> str | None:
+    """Return the bearer token of an Authorization header, or None if there is none."""
     scheme, _, credentials = (header or "").partition(" ")
     return credentials.strip() or None if scheme.lower() == "bearer" else None

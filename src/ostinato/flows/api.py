@@ -37,8 +37,10 @@ from ostinato.flows.definition import Agent, AgentCodes, make_agent
 from ostinato.flows.errors import Denied
 from ostinato.flows.hooks import UserInfo
 from ostinato.flows.model import (
+    ESCALATIONS,
     INBOUND_KEY,
-    MOST_ADDRESS,
+    MOST_ID,
+    MOST_MESSAGE_ID,
     MOST_NAME,
     MOST_TEXT,
     TurnInput,
@@ -201,11 +203,11 @@ class Agents:
         `id` is the message's id in the transport. If the user has sent a message with this id before, the message is
         not handled again.
         """
-        check_text(id, "the message's id", MOST_NAME)
+        check_text(id, "the message's id", MOST_MESSAGE_ID)
         if name is not None:
             check_text(name, "the user's name", MOST_NAME)
         if address is not None:
-            check_text(address, "the user's address", MOST_ADDRESS)
+            check_text(address, "the user's address", MOST_NAME)
         turn_input = TurnInput(
             user=user, source="inbound", key=f"{INBOUND_KEY}{id}", text=text, metadata=metadata or {}
         )
@@ -292,6 +294,8 @@ class Agents:
         return turn_view(await self._turn(turn_id))
 
     async def _turn(self, turn_id: str) -> TurnRecord:
+        check_text(turn_id, "the turn's id")
+
         def look(_: int) -> Operation[list[Any]]:
             return (yield statement("turn_by_id", id=turn_id))
 
@@ -339,6 +343,8 @@ class Agents:
         """Return users of an agent in the order of their external ids. `after` is the last external id of the previous
         page."""
         check_limit(limit)
+        if tag is not None:
+            check_text(tag, "tag")
         await self._declaration(agent)  # raises `NotFound` if there is no such agent
 
         def look(_: int) -> Operation[Sequence[UserInfo]]:
@@ -375,10 +381,10 @@ class Agents:
         """Create a user, or change an existing one. Fields that are left out keep their values. `tags` replaces all
         tags of the user."""
         declared = await self._declaration(agent)
-        check_text(external_id, "the user's external id", MOST_NAME)
+        check_text(external_id, "the user's external id")
         for field, value in (("name", name), ("address", address), ("locale", locale)):
             if value is not _KEEP and not (value is None and field != "address"):
-                check_text(value, f"the user's {field}", MOST_ADDRESS if field == "address" else MOST_NAME)
+                check_text(value, f"the user's {field}", MOST_NAME)
         if zone is not _KEEP and zone is not None:
             check_text(zone, "the user's zone")
             zones.zone(zone, "the user's zone")
@@ -431,6 +437,7 @@ class Agents:
 
     async def session(self, session_id: str) -> SessionInfo:
         """Return a session. Raises `NotFound` if there is no such session in the namespace."""
+        check_text(session_id, "the session's id")
 
         def look(_: int) -> Operation[list[Any]]:
             return (yield statement("session_by_id", id=session_id))
@@ -481,6 +488,8 @@ class Agents:
         """Return the agent's escalations, newest first. An escalation is a question that the agent asks a person to
         decide. Raises `Denied` if the actor is not one of the agent's admins."""
         check_limit(limit)
+        if status not in ("", *ESCALATIONS):
+            raise OstinatoError(f"status {short_repr(status)} is none of {', '.join(ESCALATIONS)}")
         await self._allow(agent, "escalation.view", "")
 
         def look(_: int) -> Operation[list[Any]]:
@@ -500,6 +509,7 @@ class Agents:
     async def escalation(self, agent: str, escalation_id: str) -> EscalationInfo:
         """Return one escalation. Raises `Denied` if the actor is not one of the agent's admins, or `NotFound` if there
         is no such escalation."""
+        check_text(escalation_id, "the escalation's id")
         await self._allow(agent, "escalation.view", escalation_id)
         return await self._escalation(agent, escalation_id)
 
@@ -526,6 +536,7 @@ class Agents:
         """Decide an escalation, so that its flow continues. Raises `Denied` if the actor is not one of the agent's
         admins, `NotFound` if there is no such escalation, or `Conflict` if it is already decided. A repeated call with
         the same `request_id` changes nothing and does not raise `Conflict`."""
+        check_text(escalation_id, "the escalation's id")
         if not isinstance(approved, bool):
             raise OstinatoError(f"approved {short_repr(approved)} is neither True nor False")
         if message is not None:
@@ -547,12 +558,14 @@ class Agents:
 
     async def take_over(self, agent: str, user: str) -> SessionInfo:
         """Let the actor, a person, take over the conversation with a user. The agent says nothing until `hand_back`."""
+        check_text(user, "the user")
         place = await self._allow(agent, "takeover.start", user)
         return session_info(await self._write(lambda: people.take_over(place, user, self._actor or "")))
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None) -> SessionInfo:
         """Give the conversation with a user back to the agent, and return the session. Any admin of the agent may do
         so, not only the person who has taken over. If nobody has taken over, nothing changes."""
+        check_text(user, "the user")
         place = await self._allow(agent, "takeover.end", user)
         return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
 
@@ -571,7 +584,8 @@ class Agents:
         - `Conflict` if another person has taken over.
         """
         check_text(text, "the text", MOST_TEXT)
-        check_text(id, "the message's id", MOST_NAME)
+        check_text(id, "the message's id", MOST_ID)
+        check_text(user, "the user")
         place = await self._allow(agent, "takeover.say", user)
         try:
             accepted = await self._write(lambda: people.say_as_person(place, user, text, id))
@@ -595,8 +609,12 @@ class Agents:
         if allowed:
             return place
         await self._note_denial(place, action, subject or agent)
-        who = "nobody" if self._actor is None else repr(self._actor)
-        raise Denied(f"{who} may not do {action!r} for agent {agent!r}; its admins= say who may")
+        if self._actor is None:
+            raise Denied(
+                f"{action!r} for agent {agent!r} needs an actor; call app.within(namespace, actor).agents with one of "
+                "the agent's admins="
+            )
+        raise Denied(f"{self._actor!r} may not do {action!r} for agent {agent!r}; its admins= say who may")
 
     async def _note_denial(self, place: Place, action: str, subject: str) -> None:
         request = call_id()
@@ -645,6 +663,7 @@ def _put_user(
     rows = yield statement("lock_agent_user", **names)
     created = not rows
     if created:
+        check_text(external_id, "the user's external id", MOST_ID)  # older versions have taken longer ones
         new = UserRecord(
             place.new_id(place.now),
             place.namespace,

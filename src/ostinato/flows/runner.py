@@ -17,9 +17,9 @@ from ostinato.errors import NotFound, OstinatoError, check_text, short_repr
 from ostinato.flows.model import (
     GIVEN_SOURCES,
     INBOUND_KEY,
+    MOST_ID,
     MOST_KEY,
     MOST_METADATA,
-    MOST_NAME,
     MOST_TEXT,
     ON_ACTIVE_FLOW,
     OUTCOME,
@@ -42,7 +42,7 @@ _LOOK = "5m"  # after this time without an outcome, the turn is checked
 
 def check_turn(turn_input: TurnInput) -> None:
     """Raise OstinatoError if a field of a turn's input is invalid. The message names the field."""
-    check_text(turn_input.user, "the turn's user", MOST_NAME)
+    check_text(turn_input.user, "the turn's user", MOST_ID)
     check_text(turn_input.key, "the turn's key", MOST_KEY)
     if turn_input.source not in GIVEN_SOURCES:
         raise OstinatoError(f"the turn's source {short_repr(turn_input.source)} is none of {', '.join(GIVEN_SOURCES)}")

@@ -73,6 +73,16 @@ async def test_a_flow_that_the_tools_may_schedule_must_exist(world: World) -> No
         await world.up()
 
 
+async def test_a_flow_that_the_tools_may_schedule_must_begin_without_an_input(world: World) -> None:
+    agent, _ = make_buddy(world, tools=[schedule_tools(["offer"])])
+
+    @agent.flow
+    async def offer(ctx: FlowContext, text: str) -> None: ...
+
+    with pytest.raises(OstinatoError, match="schedule_tools: flow 'offer' needs an input, which the tools do not take"):
+        await world.up()
+
+
 async def test_the_limit_of_a_list_says_its_bounds(world: World) -> None:
     make_buddy(world)
     await world.up()

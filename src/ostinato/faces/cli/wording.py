@@ -62,6 +62,8 @@ def option(field: str) -> str:
     place, _, rest = field.partition(".")
     if place not in ("body", "query", "path", "header") or not rest:
         return field
+    if field == "body.user":
+        return "USER"
     name, _, inner = rest.partition(".")
     if name in _SPREAD and inner:
         name, _, inner = inner.partition(".")
@@ -72,4 +74,6 @@ def option(field: str) -> str:
 
 def _value(problem: dict[str, Any]) -> str:
     value = problem.get("value")
+    if isinstance(value, str) and value[:1] == value[-1:] == "'":  # a long text, which is quoted and cut already
+        return f" {value}"
     return f" {value!r}" if isinstance(value, str | int | float) and not isinstance(value, bool) else ""

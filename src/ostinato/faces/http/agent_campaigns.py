@@ -11,7 +11,7 @@ from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
 from ostinato.errors import RunCancelled, RunFailed
 from ostinato.faces.auth import Who
-from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, Id
+from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, CampaignId
 from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.mistake_places import naming_definition_places
@@ -123,7 +123,7 @@ async def list_campaigns(
 async def read_campaign(
     who: Reader,
     agent: AgentName,
-    id: Id,
+    id: CampaignId,
     wait: Annotated[float, Query(ge=0, le=LONGEST_WAIT, description="How many seconds to wait for its end.")] = 0,
 ) -> CampaignShown:
     """Read a campaign: its status, and the number of recipients for each outcome."""
@@ -138,7 +138,7 @@ async def read_campaign(
 async def list_recipients(
     who: Reader,
     agent: AgentName,
-    id: Id,
+    id: CampaignId,
     outcome: RecipientOutcome | None = None,
     after: After = None,
     limit: Limit = 100,
@@ -155,7 +155,7 @@ async def list_recipients(
 async def explain_campaign(
     who: Reader,
     agent: AgentName,
-    id: Id,
+    id: CampaignId,
     user: Annotated[str, Query(min_length=1, max_length=200, pattern=NO_NUL, description="Their external id.")],
 ) -> ExplanationOfCampaign:
     """Explain why a person was or was not messaged by a campaign."""
@@ -166,7 +166,9 @@ async def explain_campaign(
 
 
 @router.post("/agents/{agent}/campaigns/{id}/pause", **WRITE)
-async def pause_campaign(who: Operator, agent: AgentName, id: Id, body: ChangeBody, key: Key = None) -> CampaignShown:
+async def pause_campaign(
+    who: Operator, agent: AgentName, id: CampaignId, body: ChangeBody, key: Key = None
+) -> CampaignShown:
     """Pause a campaign: no more turns begin. Turns that have begun are completed."""
     what = f"pause campaign {digest(agent, id, body.reason)}"
     return await _changed(
@@ -178,7 +180,7 @@ async def pause_campaign(who: Operator, agent: AgentName, id: Id, body: ChangeBo
 async def resume_campaign(
     who: Operator,
     agent: AgentName,
-    id: Id,
+    id: CampaignId,
     body: Annotated[NoFields, Body(default_factory=NoFields)],
     key: Key = None,
 ) -> CampaignShown:
@@ -188,7 +190,9 @@ async def resume_campaign(
 
 
 @router.post("/agents/{agent}/campaigns/{id}/stop", **WRITE)
-async def stop_campaign(who: Operator, agent: AgentName, id: Id, body: ChangeBody, key: Key = None) -> CampaignShown:
+async def stop_campaign(
+    who: Operator, agent: AgentName, id: CampaignId, body: ChangeBody, key: Key = None
+) -> CampaignShown:
     """Stop a campaign for good. Messages that are committed for sending are still sent; the remaining recipients are
     skipped."""
     what = f"stop campaign {digest(agent, id, body.reason)}"

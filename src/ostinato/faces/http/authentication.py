@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ostinato.engine.access import PREFIX, Role
-from ostinato.faces.auth import Door, Who, bearer_token
+from ostinato.faces.auth import Door, Who, bearer_token, find_bearer
 from ostinato.faces.http.proxies import Proxies
 from ostinato.faces.http.validation_errors import ANY_QUERY, Mistaken
 
@@ -70,7 +70,7 @@ async def authenticate(request: HTTPConnection) -> None:
 
 def _token_for_us(request: HTTPConnection) -> str | None:
     """Return the Ostinato token in the headers of a request, or None."""
-    token = bearer_token(request.headers.get("authorization"))
+    token = find_bearer(request.headers.get("authorization"))
     return request.headers.get(OWN_HEADER) or (token if token is not None and is_ours(token) else None)
 
 

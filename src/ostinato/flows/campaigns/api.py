@@ -6,7 +6,6 @@ Its calls preview, test, send, watch, pause, stop and explain campaigns. They al
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -38,7 +37,7 @@ from ostinato.flows.campaigns.suppressions import check_names, suppress, unsuppr
 from ostinato.flows.campaigns.tally import Tally, read_tally
 from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo, campaign_info, recipient_info
 from ostinato.flows.content import check_content, check_resolver
-from ostinato.flows.errors import AudienceTooLarge
+from ostinato.flows.errors import AudienceTooLarge, DefinitionError
 from ostinato.flows.model import MOST_NAME
 from ostinato.flows.turns import Place
 from ostinato.functions.model import Message
@@ -110,11 +109,17 @@ class Campaigns:
         """
         definition = await self._check(segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options)
         if id is not None:
-            check_text(id, "the campaign's id", MOST_NAME)
+            check_text(id, "the campaign's id")
         key = None if id is None else f"campaign/{self._agent}/{id}"
         earlier = None if key is None else await self._find(key)
         if id is not None and earlier is not None:
             return self._same(earlier, definition, id)
+        # An older version has taken a longer `campaign_id`. The `id` is a part of the key of the campaign's run.
+        bounds = ("campaign_id", campaign_id, MOST_NAME), ("id", id, MOST_NAME - len(f"campaign/{self._agent}/"))
+        for name, value, most in bounds:
+            if value is not None and len(value) > most:
+                words = f"the campaign's {name} has {len(value):,} characters; at most {most} are taken"
+                raise DefinitionError(words, ((name,), words))
         await self._refuse_large(definition)
         return await self._start(definition, key, id, request_id)
 
@@ -189,8 +194,6 @@ class Campaigns:
         """Check everything that can be checked before a campaign begins, and return its definition. Without `content`,
         the flow, input and metadata are not checked."""
         declared = await self._agents._declaration(self._agent)
-        if campaign_id is not None:
-            check_text(campaign_id, "the campaign's campaign_id", MOST_NAME)
         definition = read_definition(
             {
                 "agent": self._agent,
@@ -266,12 +269,17 @@ class Campaigns:
     async def wait(self, id: str, timeout: Length | None = None) -> CampaignInfo:
         """Wait until a campaign is over, and return it. Raises `NotFound` if there is no such campaign, or
         `TimeoutError` if it is not over within `timeout`."""
-        await self._record(id)
+        id = (await self._record(id)).id
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         loop = asyncio.get_running_loop()
         end = None if timeout is None else loop.time() + read_length(timeout, "timeout") / SECOND
-        with contextlib.suppress(RunEnded):  # the campaign ends soon after a run that was canceled or failed
+        try:
             await functions.result(id, timeout)
+        except RunEnded:
+            pass  # the campaign ends soon after a run that was canceled or failed
+        except TimeoutError as problem:
+            status = (await self._record(id)).status
+            raise TimeoutError(f"campaign {id} is not over within {timeout}: it is {status}; {problem}") from None
         with self._host.engine().listeners.watching() as news:
             while not (campaign := await self._record(id)).over:
                 if end is not None and loop.time() >= end:
@@ -327,7 +335,7 @@ class Campaigns:
         check_limit(limit)
         if outcome and outcome not in OUTCOMES:
             raise OstinatoError(f"outcome {short_repr(outcome)} is none of {', '.join(OUTCOMES)}")
-        await self._record(id)
+        id = (await self._record(id)).id
 
         def look(_: int) -> Operation[list[Any]]:
             return (
@@ -362,6 +370,7 @@ class Campaigns:
     async def _change(self, id: str, change: str, reason: str | None, request_id: str | None) -> CampaignInfo:
         if reason is not None:
             check_text(reason, "the reason")
+        id = (await self._record(id)).id
         place = await self._place()
 
         def work() -> Operation[None]:
@@ -420,15 +429,14 @@ class Campaigns:
         return self._agents._place(self._agent, await self._agents._declaration(self._agent))
 
     async def _record(self, id: str) -> CampaignRecord:
+        """Return the campaign with this id. It is the id of the campaign's run, or the id with which it was sent."""
         check_text(id, "the campaign's id")
 
         def look(_: int) -> Operation[Any]:
             return (yield campaign_statement("campaign_by_id", id=id))
 
         rows = await self._host.store.read(look)
-        if not rows:
-            raise NotFound(f"agent {self._agent!r} has no campaign {id!r}")
-        campaign = read_campaign(rows[0])
-        if (campaign.namespace, campaign.agent) != (self._namespace, self._agent):
+        campaign = read_campaign(rows[0]) if rows else await self._find(f"campaign/{self._agent}/{id}")
+        if campaign is None or (campaign.namespace, campaign.agent) != (self._namespace, self._agent):
             raise NotFound(f"agent {self._agent!r} has no campaign {id!r}")
         return campaign

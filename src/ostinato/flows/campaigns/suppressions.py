@@ -7,7 +7,6 @@ from collections.abc import Collection, Sequence
 from ostinato.engine.rows import audit
 from ostinato.errors import OstinatoError, check_text, short_repr
 from ostinato.flows.campaigns.store import campaign_statement
-from ostinato.flows.model import MOST_NAME
 from ostinato.flows.turns import Place
 from ostinato.store.contract import Operation, sql
 
@@ -20,7 +19,7 @@ def check_names(users: Collection[str]) -> Sequence[str]:
     if isinstance(users, str) or not 1 <= len(users) <= _MOST_NAMED:
         raise OstinatoError(f"users {short_repr(users)} is not a list of 1 to {_MOST_NAMED:,} external ids")
     for name in users:
-        check_text(name, "a user", MOST_NAME)
+        check_text(name, "a user")
     return sorted(set(users))
 
 

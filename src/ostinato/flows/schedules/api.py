@@ -19,7 +19,7 @@ from ostinato.errors import NotFound, OstinatoError, check_limit, check_text, na
 from ostinato.flows.campaigns.options import read_options
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.definition import Agent
-from ostinato.flows.model import MOST_NAME
+from ostinato.flows.model import MOST_ID
 from ostinato.flows.schedules import operations
 from ostinato.flows.schedules.definition import Definition, patched, read_definition, read_scheduler
 from ostinato.flows.schedules.operations import Scheduler
@@ -359,7 +359,7 @@ def read_id(id: str | None, scheduler: Scheduler) -> str:
 
 def check_id(id: object, place: str) -> None:
     """Raise OstinatoError if a caller may not use this id for a schedule."""
-    check_text(id, place, MOST_NAME)
+    check_text(id, place, MOST_ID)
     assert isinstance(id, str)
     for prefix, owner in (("cfg:", "the agent's code"), ("tool:", "the agent's tools")):
         if id.startswith(prefix):

@@ -13,6 +13,7 @@ import orjson
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, SpecError, check_text, did_you_mean, refuse_nul, short_repr
 from ostinato.flows.campaigns.options import read_options
+from ostinato.flows.errors import DefinitionError
 from ostinato.flows.model import MOST_METADATA, ON_ACTIVE_FLOW
 from ostinato.flows.segments import check_segment
 from ostinato.model import MOST
@@ -260,7 +261,10 @@ def read_run_at(value: object, zone: str, place: str) -> Micros:
         raise OstinatoError(f"{place} {short_repr(value)} is not a time such as '2026-03-01T09:00'")
     moment = read_datetime(value, place)
     if zones.FIRST_YEAR <= moment.year <= zones.LAST_YEAR:  # times of other years may exceed the calendar in UTC
-        instant = read_moment(moment, zones.zone(zone), place)
+        try:
+            instant = read_moment(moment, zones.zone(zone), place)
+        except SpecError as problem:  # its place is one in a spec
+            raise DefinitionError(str(problem), (("trigger", "run_at"), str(problem))) from None
         if zones.FIRST_YEAR <= to_datetime(instant).year <= zones.LAST_YEAR:
             return instant
     raise SpecError(

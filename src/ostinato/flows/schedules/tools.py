@@ -17,6 +17,7 @@ from ostinato.errors import Conflict, NotFound, OstinatoError, check_text, did_y
 from ostinato.flows.definition import Agent, Tool
 from ostinato.flows.errors import Denied
 from ostinato.flows.model import CLASSIC
+from ostinato.flows.routers import startable
 from ostinato.flows.schedules import operations
 from ostinato.flows.schedules.api import AgentSchedules, make_scheduler
 from ostinato.flows.schedules.definition import Definition, patched, read_definition
@@ -129,12 +130,18 @@ def add_schedule_tools(agent: Agent, tools: ScheduleTools, around: Surroundings)
 
 
 def check_schedule_tools(agent: Agent) -> None:
-    """Raise `NotFound` if a flow that may be scheduled does not exist. Call this when the whole agent is declared."""
+    """Raise `NotFound` if a flow that may be scheduled does not exist, or OstinatoError if it needs an input. Call this
+    when the whole agent is declared."""
     for tools in agent.settings.tools:
         for flow in sorted(tools.flows or ()):
             if flow != CLASSIC and flow not in agent.flows:
                 hint = did_you_mean(flow, agent.flows) or f"there is {', '.join(agent.flows) or 'none'}"
                 raise NotFound(f"agent {agent.name!r}: schedule_tools: there is no flow {flow!r}; {hint}")
+            if flow != CLASSIC and flow not in startable(agent.flows):
+                raise OstinatoError(
+                    f"agent {agent.name!r}: schedule_tools: flow {flow!r} needs an input, which the tools do not take; "
+                    "give its parameters defaults, or leave the flow out"
+                )
 
 
 def _models() -> tuple[type[BaseModel], type[BaseModel], type[BaseModel], type[BaseModel]]:

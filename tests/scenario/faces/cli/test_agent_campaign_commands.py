@@ -286,7 +286,8 @@ def test_the_client_makes_every_call(node: SyncOstinato, tmp_path: Path) -> None
         Live(f"sqlite:///{tmp_path}/store.db", node=False) as live,
         SyncClient(live.url, patience=5) as client,
     ):
-        schedules, campaigns = client.agents.schedules("buddy"), client.agents.campaigns("buddy")
+        users = client.agents
+        schedules, campaigns = users.schedules("buddy"), users.campaigns("buddy")
         created = schedules.create(**ROUTINE, id="s", metadata={"n": 1}, key="k")
         assert schedules.create(**ROUTINE, id="s", metadata={"n": 1}, key="k") == created
         assert schedules.get("s") == created["record"]
@@ -306,7 +307,11 @@ def test_the_client_makes_every_call(node: SyncOstinato, tmp_path: Path) -> None
         sent = campaigns.send(ALL, flow="greet", allow_session_bootstrap=True, id="x", quiet_hours=None)
         ended = campaigns.wait(sent["id"], "20s")
         assert (ended["counts"], ended["outcome"]) == ({"success": 1, "skipped": 1}, "success")
-        assert campaigns.get(sent["id"], wait=1) == ended
+        assert campaigns.get(sent["id"], wait=1) == campaigns.get("x") == campaigns.wait("x", 0) == ended
+        with pytest.raises(OstinatoError, match="timeout -1 is negative"):
+            campaigns.wait("x", -1)
+        assert users.put_user("buddy", "..", name="Dots") == users.user("buddy", "..")
+        users.delete_user("buddy", "..")
         assert [one["id"] for one in campaigns.list(status="done")] == [sent["id"]]
         assert [one["user"] for one in campaigns.recipients(sent["id"], outcome="success")] == ["ada"]
         assert campaigns.explain(sent["id"], "bob")["reason"] == "opted_out"

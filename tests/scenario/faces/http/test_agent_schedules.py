@@ -187,6 +187,12 @@ WRONG: list[tuple[Any, int, str | None, str]] = [
     ({"input": {"wrod": "x"}}, 422, "body.input.wrod", "did you mean 'word'?"),
     ({"id": "cfg:x"}, 422, "body.id", "begins with 'cfg:', which is for schedules of the agent's code"),
     ({"id": "tool:x"}, 422, "body.id", "begins with 'tool:', which is for schedules of the agent's tools"),
+    (
+        {"trigger": {"type": "once", "run_at": "2018-11-04T00:30"}},
+        422,
+        "body.trigger.run_at",
+        "does not exist in America/Sao_Paulo",
+    ),
     ({"id": "x" * 201}, 422, "body.id", "at most 200 characters"),
     ({"flo": "x"}, 422, "body.flo", "did you mean 'flow'"),
     ({"flow": "gret"}, 404, None, "did you mean 'greet'"),

@@ -50,10 +50,23 @@ def test_where_a_change_comes_from_and_what_it_carries(tmp_path: Path, headers: 
     run(main, tmp_path)
 
 
+@pytest.mark.parametrize("header", ["Basic YTpi", "Bearer", "Bearer ", "ost_x", ""])
+def test_a_header_without_a_token_is_refused_though_none_is_needed(tmp_path: Path, header: str) -> None:
+    async def main(web: Api) -> None:
+        answer = await web.post("/jobs/note/start", headers={"Authorization": header})
+        assert answer.status_code == 401
+        assert answer.json()["detail"] == "the Authorization header is not of the form: Bearer …"
+        assert answer.headers["www-authenticate"] == 'Bearer realm="ostinato"'
+
+    run(main, tmp_path)
+
+
 def test_a_page_that_is_named_may_write(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
-        answer = await web.post("/jobs/note/start", headers={"Origin": "https://console.example"})
-        assert answer.status_code == 201
+        page = {"Origin": "https://console.example", "Sec-Fetch-Site": "cross-site"}
+        assert (await web.post("/jobs/note/start", headers=page)).status_code == 201
+        page["Origin"] = "https://elsewhere.example"
+        assert (await web.post("/jobs/note/start", headers=page)).status_code == 403
 
     run(main, tmp_path, listening=Listening(origins=["https://console.example"]))
 

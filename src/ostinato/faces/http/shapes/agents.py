@@ -9,14 +9,14 @@ from pydantic import BaseModel, Field, StrictBool, ValidationInfo, field_validat
 
 from ostinato.faces.http.shapes.common import NextAfter, NextBefore, Object, RequestBody, Shown, Text, naming_the_field
 from ostinato.flows.hooks import UserInfo
-from ostinato.flows.model import MOST_METADATA, MOST_TEXT
+from ostinato.flows.model import MOST_MESSAGE_ID, MOST_METADATA, MOST_TEXT
 from ostinato.flows.views import EscalationInfo, MessageInfo, SessionInfo, TurnView
 from ostinato.when import zones
 
 _USER = "The external id of the user."
 
 Said = Annotated[str, Field(min_length=1, max_length=MOST_TEXT)]
-MessageId = Annotated[str, Field(min_length=1, max_length=200)]
+MessageId = Annotated[str, Field(min_length=1, max_length=MOST_MESSAGE_ID)]
 ExternalId = Annotated[str, Field(min_length=1, max_length=200)]
 Consent = Literal["unknown", "opted_in", "opted_out"]
 EscalationStatus = Literal["pending", "resolved", "timed_out", "canceled"]
