@@ -20,7 +20,7 @@ class Clock(Protocol):
 
 
 class MachineClock(Clock, Protocol):
-    """A machine's clock. Its time may be set at any moment. Its ticks are a monotonic clock, which cannot be set."""
+    """A machine's clock. Its time may be set at any moment, but its monotonic ticks cannot be set."""
 
     @property
     def origin(self) -> str | None:

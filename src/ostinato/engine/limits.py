@@ -186,7 +186,7 @@ def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> O
 
     - `heads`: runs that have just got their serial key. A head with a limit joins the queue of the limit. Other heads
       are ignored.
-    - `limits`: runs that leave their limits. Each of them frees a slot.
+    - `limits`: runs that no longer count for their limits. Each of them frees a slot.
     """
     arriving = [head for head in heads if head.concurrency_key is not None]
     if not arriving and not limits:

@@ -12,7 +12,7 @@ from ostinato.webhooks import JOB as DELIVERY
 
 
 def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the runs that an event is about: their names by run id. A name is empty if the event does not tell it."""
+    """Return the runs that an event is about, as a dict from run id to name. A name that is not known is empty."""
     called = str(data.get("name", ""))
     if name.startswith("run:") or (name.startswith("journey:") and name != "journey:deployed"):
         return {subject: called}

@@ -229,10 +229,7 @@ class DirectContext:
         raise NotDirect
 
     async def sleep(self, _: Any) -> NoReturn:
-        """Raise `NotDirect`, so that the session's run sends the message later.
-
-        `unsent=True` tells the run that the message has not been sent.
-        """
+        """Raise `NotDirect`, so that the session's run sends the message later. Nothing has been sent."""
         raise NotDirect(unsent=True)
 
     def continue_as(self, _: Any) -> NoReturn:

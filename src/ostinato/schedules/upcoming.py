@@ -24,8 +24,8 @@ Head: TypeAlias = tuple[tuple[Micros, Coming] | None, int, Iterator[tuple[Micros
 
 
 def coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator[tuple[Micros, Coming]]:
-    """Yield a (due time, `Coming`) pair for each coming time of one schedule, soonest first. If times are late, the
-    first pair represents all of them."""
+    """Yield a (due time, `Coming`) pair for each coming time of one schedule, soonest first. If some times are late,
+    the first pair represents all late times."""
     late = lateness(schedule, live, now)
     job = schedule.action.job
     if late.late and schedule.next is not None:

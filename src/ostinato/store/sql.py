@@ -206,8 +206,8 @@ class Statements:
     """The SQL statements of an extension (`Way`). `text` has the format that the docstring of this module describes.
 
     Call the object with a name to get a statement that an operation can yield. Two extensions may use the same name for
-    different statements. `tables` maps a name to a table of the extension. The text can then use `{name_columns}` for
-    the columns of that table.
+    different statements. `tables` maps a name to a table of the extension. For a table with the name `run`, the
+    text can use `{run_columns}`.
     """
 
     def __init__(self, text: str, tables: Mapping[str, Table] | None = None) -> None:

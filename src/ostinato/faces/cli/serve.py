@@ -383,8 +383,8 @@ def _say_stopping(app: Ostinato, settings: Configuration) -> None:
 
 @contextmanager
 def _errors_as_lines(settings: Configuration) -> Iterator[None]:
-    """Context manager: if the log is JSON, log an error that prevents the start, and exit. Otherwise raise the
-    error."""
+    """Context manager for errors that prevent the start. If the log is JSON, log the error and exit. Otherwise raise
+    the error."""
     try:
         yield
     except OstinatoError as problem:

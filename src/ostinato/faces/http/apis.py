@@ -1,4 +1,4 @@
-"""Call APIs of the journey language over HTTP, by name or at the path in their definition.
+"""Serve the APIs of the journey language over HTTP. A caller uses the API's name, or the path in its definition.
 
 Calls of an API are not stored, so a repeated call is a new call.
 """

@@ -63,7 +63,7 @@ async def visible_steps(request: Request, who: Who, steps: Sequence[StepInfo]) -
 
 
 async def visible_bindings(request: Request, who: Who, bindings: Sequence[BindingInfo]) -> list[BindingInfo]:
-    """Return the bindings that the caller may see. They are guarded because a binding shows its subject."""
+    """Return the bindings that the caller may see. Read guards hide bindings, which name their subject."""
     hidden = await who.app.journeys.hidden_bindings(bindings, seen_by(request, who))
     return [one for one in bindings if one.id not in hidden]
 

@@ -60,7 +60,7 @@ def json_answer(value: Any, status: int = 200, media_type: str = "application/js
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A declared call. `options` are those of a FastAPI route, but `response_class` is the name of the class."""
+    """A declared call. `options` are the options of a FastAPI route, with a name as `response_class`."""
 
     method: str
     path: str

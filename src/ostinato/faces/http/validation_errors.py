@@ -121,7 +121,7 @@ def _mistake(error: Mapping[str, Any], body: Any) -> Mistake:
 
 
 def _named_place(place: Sequence[Any], body: Any) -> tuple[Any, ...]:
-    """Return the place of a mistake without the type that pydantic adds for a field of several types.
+    """Return the place of a mistake, without the names of types that pydantic adds to it.
 
     For example, `body.retry.int` becomes `body.retry`.
     """

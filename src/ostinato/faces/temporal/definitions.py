@@ -343,7 +343,7 @@ def _execution(wire_schedule: WireSchedule, root: str) -> WorkflowExecution:
 
 
 def _result(wire_schedule: WireSchedule, run: Run) -> ScheduleActionResult:
-    """Write a run of a schedule.
+    """Return a run of a schedule as a Temporal message.
 
     The schedule time is the run's due time with jitter. The actual time is when the run started. If it has not started,
     the actual time is when it became ready or was buffered.

@@ -38,7 +38,7 @@ class Termination(StrEnum):
 
 
 class Compensating(StrEnum):
-    """Whether an ended instance is compensated. `OPEN` means that this is not decided yet. It is decided once."""
+    """Whether an ended instance is compensated. `OPEN` means that the decision has not been made yet."""
 
     OPEN = "open"
     NO = "no"

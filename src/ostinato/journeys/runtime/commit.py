@@ -160,8 +160,8 @@ def _timers(changes: Sequence[Change]) -> Operation[None]:
 
 
 def run_end(change: Change) -> End:
-    """Return how the run leaves its node. If the instance waits, the run waits too. If the instance has ended, the run
-    gets the corresponding status."""
+    """Return the end of the node's work on the run. If the instance waits, the run waits too. If the instance has
+    ended, the run gets the corresponding status."""
     ending = change.instance.ending
     if ending is None:
         return End(

@@ -12,8 +12,8 @@ from ostinato.when.instants import Micros
 
 
 def nominal_of(schedule: Schedule, at: Micros) -> Micros:
-    """Return the nominal time of the occurrence that a user moved to `at`. If no occurrence was moved to `at`, return
-    `at`."""
+    """Return the nominal time of an occurrence that runs at `at`. It differs from `at` if a user has moved the
+    occurrence."""
     return next((nominal for nominal, to in schedule.memory.moved.items() if to == at), at)
 
 

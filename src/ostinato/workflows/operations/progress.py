@@ -334,7 +334,7 @@ def _note_arrival(step: Step, loaded: dict[str, Loaded], event: TopicEvent) -> N
 
 
 def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micros) -> None:
-    """Schedule the next run of each consumer in `steps`. Call `read_oldest` for the workflows first."""
+    """Schedule the next run of each consumer in `steps`. The caller has called `read_oldest` for the workflows."""
     for step in steps:
         workflow = loaded[step.record.workflow_id]
         if step.record.type is not HandlerType.CONSUMER or step.record.handler not in workflow.handlers:

@@ -43,7 +43,7 @@ class StepShown(BaseModel):
     """What a plan does with one schedule. A plan is for one origin: the file or the program that declares schedules.
 
     `missing` means that the origin declared the schedule before, but declares it no longer. `taken` means that another
-    origin declares the schedule; `owner` names it.
+    origin declares the schedule. `owner` is that origin.
     """
 
     name: str

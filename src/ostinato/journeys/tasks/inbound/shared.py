@@ -63,8 +63,8 @@ def read_value(request: Request, location: str, name: str) -> str | None:
 
 
 def accept_caller(call: TaskCall, variable: str, member: str, identity: Mapping[str, Any]) -> TaskResult:
-    """Return a task result with the caller's identity in the context, as the field `member` of the object
-    `variable`."""
+    """Return a task result that stores the caller's identity in the context. It becomes the field `member` of the
+    object `variable`."""
     around: Json = call.context.get(variable)
     kept = around if isinstance(around, Mapping) else {}
     return TaskResult({**call.context, variable: {**kept, member: dict(identity)}})
