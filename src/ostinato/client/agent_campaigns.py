@@ -14,6 +14,7 @@ from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND
 
 _WAIT = 20.0  # seconds that the server waits in one call
+_OVER = ("stopped", "done")  # statuses of campaigns that have ended
 _PAUSE = 0.5  # seconds between two calls
 
 
@@ -100,13 +101,15 @@ class AgentCampaigns:
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         if seconds is not None and seconds < 0:
             raise OstinatoError(f"timeout {timeout!r} is negative")
-        campaign = await self.get(id)
         try:
-            async with asyncio.timeout(seconds):
-                while campaign["status"] not in ("stopped", "done"):
-                    campaign = await self.get(id, wait=_WAIT)
+            async with asyncio.timeout(seconds or None):
+                campaign = await self.get(id, wait=0 if seconds == 0 else _WAIT)
+                while campaign["status"] not in _OVER and seconds != 0:
                     await asyncio.sleep(_PAUSE)
+                    campaign = await self.get(id, wait=_WAIT)
+            if campaign["status"] in _OVER:
                 return campaign
+            raise TimeoutError
         except TimeoutError:
             raise TimeoutError(f"campaign {id} is not over within {timeout}") from None
 

@@ -204,14 +204,14 @@ class Agents:
         not handled again.
         """
         check_text(id, "the message's id", MOST_MESSAGE_ID)
-        if name is not None:
-            check_text(name, "the user's name", MOST_NAME)
-        if address is not None:
-            check_text(address, "the user's address", MOST_NAME)
+        if name:
+            check_text(name, "the user's name")
+        if address:
+            check_text(address, "the user's address")
         turn_input = TurnInput(
             user=user, source="inbound", key=f"{INBOUND_KEY}{id}", text=text, metadata=metadata or {}
         )
-        return await self.run_turn(agent, turn_input, Profile(name, address))
+        return await self.run_turn(agent, turn_input, Profile(name or None, address or None))
 
     async def receive_message(self, agent: str, message: InboundMessage) -> TurnHandle:
         """Accept a message that a transport has read. Otherwise the same as `receive`."""
@@ -384,7 +384,7 @@ class Agents:
         check_text(external_id, "the user's external id")
         for field, value in (("name", name), ("address", address), ("locale", locale)):
             if value is not _KEEP and not (value is None and field != "address"):
-                check_text(value, f"the user's {field}", MOST_NAME)
+                check_text(value, f"the user's {field}")
         if zone is not _KEEP and zone is not None:
             check_text(zone, "the user's zone")
             zones.zone(zone, "the user's zone")
@@ -396,7 +396,7 @@ class Agents:
             if isinstance(tags, str) or len(tags) > _MOST_TAGS:
                 raise OstinatoError(f"the user's tags {short_repr(tags)} are not a list of at most {_MOST_TAGS}")
             for tag in tags:
-                check_text(tag, "a tag", MOST_NAME)
+                check_text(tag, "a tag")
         stored = data if data is _KEEP else to_json(dict(data), "the user's data")
         fields = {
             "name": name,
@@ -584,7 +584,7 @@ class Agents:
         - `Conflict` if another person has taken over.
         """
         check_text(text, "the text", MOST_TEXT)
-        check_text(id, "the message's id", MOST_ID)
+        check_text(id, "the message's id", MOST_MESSAGE_ID)
         check_text(user, "the user")
         place = await self._allow(agent, "takeover.say", user)
         try:
@@ -681,6 +681,11 @@ def _put_user(
     stored_tags = (yield from read_tags([user.id]))[user.id]
     if tags is not None and sorted(set(tags)) != sorted(stored_tags):
         changed.append("tags")
+    for field in changed:  # what is stored may be longer: older versions had no bounds
+        if field in ("name", "address", "locale") and changes[field] is not None:
+            check_text(changes[field], f"the user's {field}", MOST_NAME)
+    for tag in set(tags or ()) - set(stored_tags):
+        check_text(tag, "a tag", MOST_NAME)
     if changed or created:
         details = {"agent": place.agent, "user": external_id, "created": created, "fields": changed}
         if "consent" in changed:

@@ -62,11 +62,11 @@ def migrate_sqlite(connection: sqlite3.Connection, where: str) -> None:
         raise
 
 
-def sqlite_version(connection: sqlite3.Connection) -> int:
+def sqlite_version(connection: sqlite3.Connection, key: str = "schema") -> int:
     table = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ostinato_meta'").fetchone()
     if not table:
         return 0
-    row = connection.execute("SELECT value FROM ostinato_meta WHERE key = 'schema'").fetchone()
+    row = connection.execute("SELECT value FROM ostinato_meta WHERE key = ?", (key,)).fetchone()
     return _number(row[0]) if row else 0
 
 
@@ -91,12 +91,12 @@ async def migrate_postgres(connection: Any, where: str) -> None:
             )
 
 
-async def postgres_version(connection: Any) -> int:
+async def postgres_version(connection: Any, key: str = "schema") -> int:
     # Do not use to_regclass here: its cache may not have the tables that another node has just created.
     table_exists = "SELECT 1 FROM pg_catalog.pg_class WHERE relname = 'ostinato_meta' AND pg_table_is_visible(oid)"
     if not await connection.fetchval(table_exists):
         return 0
-    return _number(await connection.fetchval("SELECT value FROM ostinato_meta WHERE key = 'schema'") or "0")
+    return _number(await connection.fetchval("SELECT value FROM ostinato_meta WHERE key = $1", key) or "0")
 
 
 def split(text: str) -> list[str]:
@@ -143,10 +143,15 @@ class _Steps:
         return {str(number): Query(str(number), texts[number], (), False) for number in range(self.length)}
 
 
+def way_key(way: str) -> str:
+    """Return the key in `ostinato_meta` for the schema version of an extension (`Way`)."""
+    return f"schema:{way}"
+
+
 async def migrate_way(store: Store, way: str, migrations: Sequence[Migration]) -> None:
     """Run the missing migrations of an extension (`Way`). Raises `StoreError` if a newer version of the extension has
     migrated the tables."""
-    key, newest = f"schema:{way}", len(migrations)
+    key, newest = way_key(way), len(migrations)
 
     def known(_: int) -> Operation[int]:
         rows = yield sql("schema_number", key=key)

@@ -15,6 +15,7 @@ from ostinato.flows import BeforeLLMInput, Cancel, End, NotSent, ResponseMeta, S
 from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
 from ostinato.flows.campaigns.skips import REASONS
 from ostinato.flows.errors import AudienceTooLarge, SegmentFailed
+from ostinato.store.contract import Operation, sql
 from ostinato.testing import World
 from ostinato.when.instants import from_datetime
 from tests.support.agents import Chat, Outbox, make_buddy
@@ -682,7 +683,13 @@ async def test_long_ids_that_an_older_version_has_taken_still_work(
     assert await campaigns(world).suppress([long], "asked for it") == 1
     assert await campaigns(world).unsuppress([long]) == 1
     assert (await world.app.agents.put_user("buddy", long, consent="opted_out")).consent == "opted_out"
-    ended = await run_campaign(world)
+    assert (await world.app.agents.receive("buddy", "ada", "Hi", id="x" * 300, name="", address=long)).new
+    with monkeypatch.context() as older:
+        older.setattr("ostinato.flows.api.MOST_NAME", 1_000)
+        await world.app.agents.put_user("buddy", "ada", tags=[long], name=long)
+    changed = await world.app.agents.put_user("buddy", "ada", tags=[long, "vip"], name=long, locale="pt")
+    assert (len(changed.tags), changed.locale) == (2, "pt")
+    ended = await run_campaign(world, {"type": "users", "users": [long]})
     assert (ended.reasons, len(outbox.sent)) == ({"opted_out": 1}, 1)
     await world.advance("1d")
     await world.app.agents.delete_user("buddy", long)
@@ -704,6 +711,38 @@ async def test_a_campaign_is_found_by_the_id_with_which_it_was_sent(world: World
     assert (await campaigns(world).wait("spring", "1d")).status == "done"
     with pytest.raises(NotFound, match="agent 'buddy' has no campaign 'summer'"):
         await campaigns(world).get("summer")
+
+
+async def test_a_campaign_is_sent_once_though_its_run_was_deleted(
+    world: World, add_statement: Callable[[str, str], None]
+) -> None:
+    add_statement("forget_runs", "DELETE FROM ostinato_runs WHERE name = 'agent-campaign'")
+
+    def forget(_: int) -> Operation[None]:
+        yield sql("forget_runs")
+
+    _, outbox = make_hello(world)
+    await put_people(world, "ada")
+    sent = await campaigns(world).send(ALL, flow="hello", id="terms", allow_session_bootstrap=True)
+    ended = await sent.outcome("1d")
+    await world.app.store.run(forget)
+    assert await campaigns(world).get("terms") == await campaigns(world).wait("terms", 0) == ended
+    again = await campaigns(world).send(ALL, flow="hello", id="terms", allow_session_bootstrap=True)
+    assert (again.id, again.new, len(outbox.sent)) == (sent.id, False, 1)
+    with pytest.raises(Conflict, match="is the id of another campaign's run; take another id"):
+        await campaigns(world).send(ALL, flow="hello", id=sent.id)
+
+
+async def test_explain_goes_by_the_time_that_was_stored_with_the_audience(world: World) -> None:
+    make_hello(world)
+    await put_people(world, "ada", zone="UTC")
+    options: dict[str, Any] = {"allow_session_bootstrap": True, "local_time": "00:30", "expires_after": "12h"}
+    sent = await campaigns(world).send(ALL, flow="hello", **options)
+    await world.advance("1m")
+    await world.app.agents.put_user("buddy", "ada", zone="Asia/Tokyo")
+    assert (await campaigns(world).explain(sent.id, "ada")).reason == "local_time"
+    assert "would be skipped" not in (await campaigns(world).explain(sent.id, "ada")).words
+    assert (await sent.outcome("1d")).counts == {"success": 1}
 
 
 @pytest.mark.parametrize("wrong", ["a\0", "", 5])

@@ -43,16 +43,17 @@ async def doctor(
 
 async def _store(url: str) -> list[Json]:
     """Check the store without opening it, because opening would migrate it. Return the results of the checks."""
+    from ostinato.faces.cli.named_ways import newest_schemas
     from ostinato.store.schema_version import read_version
 
     try:
-        schema = await read_version(url)
+        schema = await read_version(url, ways=newest_schemas())
     except StoreError as problem:
         remedy = "name a store with --store or OSTINATO_STORE; see docs/how-to/back-up-and-restore.md to restore one"
         return [_check("store", "wrong", str(problem), remedy)]
     checks = [_check("store", "ok", f"{schema.url} answers and is intact")]
     words = f"{schema.current}, and this Ostinato knows {schema.newest}"
-    if schema.current > schema.newest:
+    if schema.newer:
         remedy = "the store was made by a newer Ostinato: upgrade this one"
         return [*checks, _check("schema", "wrong", words, remedy)]
     if schema.foreign:
@@ -60,7 +61,7 @@ async def _store(url: str) -> list[Json]:
         return [*checks, _check("schema", "wrong", "there are tables, and none of them is Ostinato's", remedy)]
     if schema.pending:
         remedy = "`ostinato migrate` brings it up to date; so does the next node that starts. Then look again"
-        return [*checks, _check("schema", "notice", words, remedy)]
+        return [*checks, _check("schema", "notice", f"it {schema.older}", remedy)]
     return [*checks, _check("schema", "ok", str(schema.current))]
 
 

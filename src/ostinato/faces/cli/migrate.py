@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ostinato.faces.cli.named_ways import ways_here
+from ostinato.faces.cli.named_ways import newest_schemas, ways_here
 from ostinato.faces.cli.output import Output
 from ostinato.faces.cli.session import Place
 from ostinato.store.migrate import migrate_way
@@ -39,7 +39,7 @@ async def migrate(
 
 async def _look(url: str, *, must_exist: bool) -> StoreVersion | None:
     try:
-        return await read_version(url)
+        return await read_version(url, ways=newest_schemas())
     except NoStore:
         if must_exist:
             raise
@@ -55,7 +55,7 @@ def _words_of_check(url: str, schema: StoreVersion) -> str:
     if not schema.current:
         return f"{url} is empty; `ostinato migrate` makes Ostinato's tables"
     if schema.pending:
-        return f"{url} has schema {schema.current}; `ostinato migrate` brings it to {schema.newest}"
+        return f"{url} {schema.older}; `ostinato migrate` brings it up to date"
     return f"{url} has schema {schema.current}"
 
 

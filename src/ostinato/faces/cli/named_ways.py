@@ -27,6 +27,11 @@ def ways_here() -> Ways:
     return all_ways(more_ways())
 
 
+def newest_schemas() -> dict[str, int]:
+    """Return the schema versions that the extensions (`Way`) need, by name."""
+    return {way.name: len(way.loaded_migrations) for way in ways_here() if way.loaded_migrations}
+
+
 @cache
 def _more(names: str) -> tuple[Way, ...]:
     """Return the extensions (`Way`) that `names` lists, separated by commas. Their modules may be in the current

@@ -92,7 +92,7 @@ async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client
         require_existing(place.store)
     await check_usable(place.store, create=create)
     async with AsyncExitStack() as opened:
-        yield _StoreClient(place, opened)
+        yield _StoreClient(place, opened, create)
 
 
 def require_existing(store: str) -> None:
@@ -119,9 +119,10 @@ class _StoreCalls(Calling):
     when it is first needed.
     """
 
-    def __init__(self, place: Place, opened: AsyncExitStack) -> None:
+    def __init__(self, place: Place, opened: AsyncExitStack, create: bool) -> None:
         self.server = place.store
         self.patience = 0.0
+        self._create = create
         self._place = place
         self._opened = opened
         self._reader: Any = None
@@ -169,9 +170,11 @@ class _StoreCalls(Calling):
 
     async def _open(self) -> Any:
         from ostinato.app import Ostinato
-        from ostinato.faces.cli.named_ways import more_ways
+        from ostinato.faces.cli.named_ways import more_ways, newest_schemas
         from ostinato.faces.http.in_process import Direct
+        from ostinato.store.schema_version import check_usable
 
+        await check_usable(self.server, create=self._create, ways=newest_schemas())  # opening the app would migrate it
         app = Ostinato(self._place.store, ways=more_ways())
         app.computing.alone = True
         await self._opened.enter_async_context(app.connected())
@@ -196,9 +199,9 @@ class _Response:
 class _StoreClient(Client):
     """The client of a store in this process. It has no stream of events, so `follow` polls."""
 
-    def __init__(self, place: Place, opened: AsyncExitStack) -> None:
+    def __init__(self, place: Place, opened: AsyncExitStack, create: bool = False) -> None:
         self.server = place.store
-        self._use(_StoreCalls(place, opened))
+        self._use(_StoreCalls(place, opened, create))
 
     async def follow(
         self, *, pattern: str = "*", subject: str | None = None, after: int | None = None

@@ -58,7 +58,9 @@ async def authorize(request: Request, needs: Needs) -> Who:
     Raises `Refused` if it does not, and `NotFound` for a namespace that the caller may not see.
     """
     door: Door = request.app.state.door
-    token = _token_for_us(request) if needs.shared else bearer_token(request.headers.get("authorization"))
+    token = request.headers.get(OWN_HEADER)
+    if token is None:
+        token = _token_for_us(request) if needs.shared else bearer_token(request.headers.get("authorization"))
     return await door.admit(token, _client(request), needs.role, _namespace(request))
 
 

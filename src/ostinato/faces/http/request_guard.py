@@ -115,7 +115,7 @@ class Guard:
         origin = headers.get("origin")
         if origin is not None and origin not in self._origins and _netloc(origin) != host:
             return 403, "wrong origin", f"a page of {origin} may not write here"
-        if headers.get("sec-fetch-site") == "cross-site" and origin not in self._origins:
+        if headers.get("sec-fetch-site") == "cross-site":
             return 403, "wrong origin", "a page of another site may not write here"
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if _has_body(headers) and kind != "application/json":

@@ -110,18 +110,19 @@ class Campaigns:
         definition = await self._check(segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options)
         if id is not None:
             check_text(id, "the campaign's id")
-        key = None if id is None else f"campaign/{self._agent}/{id}"
-        earlier = None if key is None else await self._find(key)
+        earlier = None if id is None else await self._find(id)
         if id is not None and earlier is not None:
             return self._same(earlier, definition, id)
+        if id is not None and await self._by_run(id) is not None:
+            raise Conflict(f"{id!r} is the id of another campaign's run; take another id")
         # An older version has taken a longer `campaign_id`. The `id` is a part of the key of the campaign's run.
-        bounds = ("campaign_id", campaign_id, MOST_NAME), ("id", id, MOST_NAME - len(f"campaign/{self._agent}/"))
+        bounds = ("campaign_id", campaign_id, MOST_NAME), ("id", id, MOST_NAME - len(self._key("")))
         for name, value, most in bounds:
             if value is not None and len(value) > most:
                 words = f"the campaign's {name} has {len(value):,} characters; at most {most} are taken"
                 raise DefinitionError(words, ((name,), words))
         await self._refuse_large(definition)
-        return await self._start(definition, key, id, request_id)
+        return await self._start(definition, id, request_id)
 
     async def test(
         self,
@@ -229,14 +230,29 @@ class Campaigns:
                     "preview(…), and confirm it by confirmed=True"
                 )
 
-    async def _find(self, key: str) -> CampaignRecord | None:
-        """Return the campaign that was started with a key, or None."""
+    def _key(self, id: str) -> str:
+        """Return the key of the run of a campaign that is sent with an id."""
+        return f"campaign/{self._agent}/{id}"
+
+    async def _find(self, id: str) -> CampaignRecord | None:
+        """Return the campaign that was sent with an id, or None."""
 
         def look(_: int) -> Operation[list[Any]]:
-            return (yield campaign_statement("campaign_by_key", namespace=self._namespace, key=key))
+            return (yield campaign_statement("sent_campaign", namespace=self._namespace, agent=self._agent, id=id))
 
         rows = await self._host.store.read(look)
         return read_campaign(rows[0]) if rows else None
+
+    async def _by_run(self, id: str) -> CampaignRecord | None:
+        """Return the agent's campaign whose run has this id, or None."""
+
+        def look(_: int) -> Operation[list[Any]]:
+            return (yield campaign_statement("campaign_by_id", id=id))
+
+        rows = await self._host.store.read(look)
+        campaign = read_campaign(rows[0]) if rows else None
+        ours = campaign is not None and (campaign.namespace, campaign.agent) == (self._namespace, self._agent)
+        return campaign if ours else None
 
     def _same(self, campaign: CampaignRecord, definition: Definition, id: str) -> CampaignHandle:
         """Return a handle of the campaign that already has this id. Raises `Conflict` if its definition differs from
@@ -245,9 +261,8 @@ class Campaigns:
             raise Conflict(f"agent {self._agent!r} has sent another campaign with the id {id!r}; take another id")
         return CampaignHandle(self, campaign.id, False)
 
-    async def _start(
-        self, definition: Definition, key: str | None, id: str | None, request_id: str | None
-    ) -> CampaignHandle:
+    async def _start(self, definition: Definition, id: str | None, request_id: str | None) -> CampaignHandle:
+        key = None if id is None else self._key(id)
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         run, deadline = await functions.prepare(CAMPAIGN_FUNCTION, dict(definition.given), id=key)
         place = replace(await self._place(), now=run.created)
@@ -255,7 +270,7 @@ class Campaigns:
         def begin() -> Operation[dict[str, Any]]:
             started = yield from start_with_messages(replace(run), deadline, [], place.now)
             if started.new:
-                yield from begin_campaign(place, started.id, definition)
+                yield from begin_campaign(place, started.id, definition, id)
             return {"id": started.id, "new": started.new}
 
         what = f"send campaign {digest(key, definition.given)}"
@@ -269,24 +284,32 @@ class Campaigns:
     async def wait(self, id: str, timeout: Length | None = None) -> CampaignInfo:
         """Wait until a campaign is over, and return it. Raises `NotFound` if there is no such campaign, or
         `TimeoutError` if it is not over within `timeout`."""
-        id = (await self._record(id)).id
-        functions = self._host.way("functions").within(self._namespace, self._agents._actor)
+        campaign = await self._record(id)
         loop = asyncio.get_running_loop()
-        end = None if timeout is None else loop.time() + read_length(timeout, "timeout") / SECOND
+        end = None if timeout is None else loop.time() + _seconds(timeout)
+        if not campaign.over:
+            await self._wait_for_run(campaign.id, timeout)
+        with self._host.engine().listeners.watching() as news:
+            while not campaign.over and not (campaign := await self._record(campaign.id)).over:
+                if end is not None and loop.time() >= end:
+                    raise TimeoutError(f"campaign {campaign.id} is not over within {timeout}: it is {campaign.status}")
+                await wait_for_event(news, _POLL)
+                news.clear()
+        return await self.get(campaign.id)
+
+    async def _wait_for_run(self, id: str, timeout: Length | None) -> None:
+        """Wait until the run of a campaign is over. Raises `TimeoutError` if the campaign is not over within
+        `timeout`."""
+        functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         try:
             await functions.result(id, timeout)
         except RunEnded:
             pass  # the campaign ends soon after a run that was canceled or failed
         except TimeoutError as problem:
-            status = (await self._record(id)).status
-            raise TimeoutError(f"campaign {id} is not over within {timeout}: it is {status}; {problem}") from None
-        with self._host.engine().listeners.watching() as news:
-            while not (campaign := await self._record(id)).over:
-                if end is not None and loop.time() >= end:
-                    raise TimeoutError(f"campaign {id} is not over: it is {campaign.status}")
-                await wait_for_event(news, _POLL)
-                news.clear()
-        return await self.get(id)
+            campaign = await self._record(id)
+            if not campaign.over:
+                words = f"campaign {id} is not over within {timeout}: it is {campaign.status}; {problem}"
+                raise TimeoutError(words) from None
 
     async def get(self, id: str) -> CampaignInfo:
         """Return a campaign with its present counts. Raises `NotFound` if there is no such campaign."""
@@ -429,14 +452,16 @@ class Campaigns:
         return self._agents._place(self._agent, await self._agents._declaration(self._agent))
 
     async def _record(self, id: str) -> CampaignRecord:
-        """Return the campaign with this id. It is the id of the campaign's run, or the id with which it was sent."""
+        """Return the campaign with this id: the id of the campaign's run, or the id with which it was sent."""
         check_text(id, "the campaign's id")
-
-        def look(_: int) -> Operation[Any]:
-            return (yield campaign_statement("campaign_by_id", id=id))
-
-        rows = await self._host.store.read(look)
-        campaign = read_campaign(rows[0]) if rows else await self._find(f"campaign/{self._agent}/{id}")
-        if campaign is None or (campaign.namespace, campaign.agent) != (self._namespace, self._agent):
+        campaign = await self._by_run(id) or await self._find(id)
+        if campaign is None:
             raise NotFound(f"agent {self._agent!r} has no campaign {id!r}")
         return campaign
+
+
+def _seconds(timeout: Length) -> float:
+    seconds = read_length(timeout, "timeout") / SECOND
+    if seconds < 0:
+        raise OstinatoError(f"timeout {timeout!r} is negative")
+    return seconds

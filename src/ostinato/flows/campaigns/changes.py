@@ -36,9 +36,11 @@ _ABANDONED = (
 )
 
 
-def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operation[CampaignRecord]:
+def begin_campaign(
+    place: Place, run_id: str, definition: Definition, sent_id: str | None = None
+) -> Operation[CampaignRecord]:
     """Store a campaign for its occurrence, and return it. If a campaign is already stored for this occurrence, return
-    the stored campaign. The stored campaign may belong to another run."""
+    the stored campaign. The stored campaign may belong to another run. `sent_id` is the id that the sender gave."""
     campaign = CampaignRecord(
         run_id,
         place.namespace,
@@ -51,6 +53,7 @@ def begin_campaign(place: Place, run_id: str, definition: Definition) -> Operati
         as_of=place.now,
         created=place.now,
         actor=place.actor,
+        sent_id=sent_id,
     )
     rows = yield campaign_statement("insert_campaigns", [campaign_row(campaign)])
     if rows:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
 from ostinato.flows.campaigns.agent_settings import Setting
 from ostinato.flows.campaigns.definition import definition_of
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
-from ostinato.flows.campaigns.skips import REASONS, foresee_skips
+from ostinato.flows.campaigns.skips import REASONS, foresee_due
 from ostinato.flows.campaigns.store import campaign_statement, read_recipient
 from ostinato.flows.model import UserRecord
 from ostinato.flows.segments import matches
@@ -46,8 +46,9 @@ def explain(place: Place, campaign: CampaignRecord, setting: Setting, external_i
     recipient = read_recipient(rows[0])
     skip = None
     if recipient.status == "pending":
-        audience = [(external_id, user)]
-        skips = yield from foresee_skips(place, campaign, definition_of(campaign), setting, audience)
+        known = {} if user is None else {external_id: user}
+        copy = [replace(recipient)]
+        skips = yield from foresee_due(place, campaign, definition_of(campaign), setting, copy, known)
         skip = skips.get(external_id)
     return _explain_recipient(campaign, recipient, skip)
 

@@ -55,6 +55,7 @@ class CampaignRecord:
     actor: str | None = None
     resolution: str | None = None
     tallies: str | None = None  # None if the campaign is not over, or an older version of Ostinato has ended it
+    sent_id: str | None = None  # the id with which it was sent
 
     @property
     def over(self) -> bool:

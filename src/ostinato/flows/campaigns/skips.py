@@ -151,20 +151,34 @@ def foresee_skips(
 ) -> Operation[dict[str, str]]:
     """Return why a campaign would skip users if it began now: the reasons by external id. Users who would not be
     skipped are left out. Nothing is changed."""
-    options = definition.options
-    users = {name: user for name, user in audience if user is not None}
-    ids = [(user.id,) for user in users.values()]
-    rows = (yield campaign_statement("open_sessions_of", ids)) if ids else ()
-    sessions = {session.user_id: session for session in map(read_session, rows)}
     skips: dict[str, str] = {}
     recipients = []
     for name, user in audience:
         recipient = new_recipient(campaign, definition, setting, name, user)
-        reason = reason_to_leave_out(campaign, options, recipient)
+        reason = reason_to_leave_out(campaign, definition.options, recipient)
         if reason is None:
             recipients.append(recipient)
         else:
             skips[name] = reason
+    users = {name: user for name, user in audience if user is not None}
+    return {**skips, **(yield from foresee_due(place, campaign, definition, setting, recipients, users))}
+
+
+def foresee_due(
+    place: Place,
+    campaign: CampaignRecord,
+    definition: Definition,
+    setting: Setting,
+    recipients: Sequence[RecipientRecord],
+    users: Mapping[str, UserRecord],
+) -> Operation[dict[str, str]]:
+    """Return why these recipients would be skipped if their turns were due now: the reasons by external id. Recipients
+    who would not be skipped are left out. Changes the records, but stores nothing."""
+    options = definition.options
+    ids = [(user.id,) for user in users.values()]
+    rows = (yield campaign_statement("open_sessions_of", ids)) if ids else ()
+    sessions = {session.user_id: session for session in map(read_session, rows)}
+    skips: dict[str, str] = {}
     ready, _ = yield from skip_or_postpone(place, campaign, definition, setting, recipients, users)
     for recipient in recipients:
         if recipient.outcome is not None:

@@ -15,9 +15,9 @@ SELECT {campaign_columns} FROM ostinato_agent_campaigns WHERE id = :id
 SELECT {campaign_columns} FROM ostinato_agent_campaigns
 WHERE namespace = :namespace AND agent = :agent AND occurrence = :occurrence
 
--- campaign_by_key: the campaign that was started under a key of its run.
-SELECT {c.campaign_columns} FROM ostinato_runs r JOIN ostinato_agent_campaigns c ON c.id = r.id
-WHERE r.namespace = :namespace AND r.key = :key
+-- sent_campaign: the campaign that was sent with an id. Uses ostinato_agent_campaigns_sent.
+SELECT {campaign_columns} FROM ostinato_agent_campaigns
+WHERE namespace = :namespace AND agent = :agent AND sent_id = :id
 
 -- lost_campaigns: campaigns that have not ended although their run has, or is gone. Uses ostinato_agent_campaigns_open.
 SELECT c.id, c.namespace, c.agent, coalesce(r.status, 'gone')

@@ -19,7 +19,7 @@ TABLES = {
         "ostinato_agent_campaigns",
         """id namespace agent occurrence campaign_id schedule_id scheduled_for:int definition status reason total:int
         as_of:int arrival:int created:int resolved:int finished:int outcome counts actor resolution
-        tallies""",
+        tallies sent_id""",
     ),
     "recipient": table(
         "ostinato_agent_recipients",

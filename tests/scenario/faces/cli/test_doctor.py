@@ -19,6 +19,7 @@ from ostinato.clock import SystemClock
 from ostinato.doctor import _newer_rules, diagnose
 from ostinato.engine.stalls import LoopWatch, blocked
 from ostinato.faces.cli.main import app
+from ostinato.flows.store import MIGRATIONS
 from ostinato.store.migrate import migrations
 from ostinato.when import rules_in_force
 from ostinato.when.zones import ZoneRules
@@ -266,6 +267,23 @@ def test_a_store_of_an_older_ostinato_is_not_migrated_by_looking(tmp_path: Path)
     assert "ostinato migrate" in findings["schema"]["remedy"]
     assert path.read_bytes() == before
     assert CliRunner().invoke(app, ["migrate", "--check", "--store", f"sqlite:///{path}"]).exit_code == 1
+
+
+def test_older_tables_of_agents_are_not_migrated_by_looking(url: str) -> None:
+    plant(url, "UPDATE ostinato_meta SET value = '3' WHERE key = 'schema:flows'")
+    code, findings = look(url)
+    assert (code, findings["schema"]["state"]) == (0, "notice")
+    needed = len(MIGRATIONS)
+    assert findings["schema"]["words"] == f"it has schema 3 of flows, and this Ostinato needs {needed}"
+    checked = CliRunner().invoke(app, ["migrate", "--check", "--store", url])
+    assert checked.exit_code == 1
+    assert f"has schema 3 of flows, and this Ostinato needs {needed}; `ostinato migrate` brings" in checked.output
+    paused = CliRunner().invoke(app, ["schedules", "pause", "x", "--store", url])
+    assert paused.exit_code == 1
+    assert "has schema 3 of flows" in paused.output
+    plant(url, "UPDATE ostinato_meta SET value = '99' WHERE key = 'schema:flows'")
+    code, findings = look(url)
+    assert (code, findings["schema"]["state"]) == (1, "wrong")
 
 
 def test_a_damaged_a_missing_and_a_foreign_file_are_told_apart(tmp_path: Path, url: str) -> None:
