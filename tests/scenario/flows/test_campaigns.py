@@ -652,7 +652,7 @@ async def test_ids_and_names_that_are_too_long_are_refused_by_name(world: World)
     refused: dict[tuple[str, int], Callable[[], Awaitable[Any]]] = {
         ("the message's id", 300): lambda: agents.receive("buddy", "ada", "Hi", id=long),
         ("the turn's user", 200): lambda: agents.receive("buddy", long, "Hi", id="m1"),
-        ("the user's name", 512): lambda: agents.receive("buddy", "ada", "Hi", id="m1", name=long),
+        ("the user's name", 512): lambda: agents.put_user("buddy", "ada", name=long),
         ("the user's address", 512): lambda: agents.put_user("buddy", "ada", address=long),
         ("the user's locale", 512): lambda: agents.put_user("buddy", "ada", locale=long),
         ("the user's external id", 200): lambda: agents.put_user("buddy", long),

@@ -46,9 +46,9 @@ def explain(place: Place, campaign: CampaignRecord, setting: Setting, external_i
     recipient = read_recipient(rows[0])
     skip = None
     if recipient.status == "pending":
-        known = {} if user is None else {external_id: user}
+        users_by_name = {} if user is None else {external_id: user}
         copy = [replace(recipient)]
-        skips = yield from foresee_due(place, campaign, definition_of(campaign), setting, copy, known)
+        skips = yield from foresee_due(place, campaign, definition_of(campaign), setting, copy, users_by_name)
         skip = skips.get(external_id)
     return _explain_recipient(campaign, recipient, skip)
 

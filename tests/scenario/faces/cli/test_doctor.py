@@ -270,18 +270,18 @@ def test_a_store_of_an_older_ostinato_is_not_migrated_by_looking(tmp_path: Path)
 
 
 def test_older_tables_of_agents_are_not_migrated_by_looking(url: str) -> None:
-    plant(url, "UPDATE ostinato_meta SET value = '3' WHERE key = 'schema:flows'")
+    plant(url, "UPDATE ostinato_meta SET value = '3' WHERE key = 'schema:agents'")
     code, findings = look(url)
     assert (code, findings["schema"]["state"]) == (0, "notice")
     needed = len(MIGRATIONS)
-    assert findings["schema"]["words"] == f"it has schema 3 of flows, and this Ostinato needs {needed}"
+    assert findings["schema"]["words"] == f"it has schema 3 of agents, and this Ostinato needs {needed}"
     checked = CliRunner().invoke(app, ["migrate", "--check", "--store", url])
     assert checked.exit_code == 1
-    assert f"has schema 3 of flows, and this Ostinato needs {needed}; `ostinato migrate` brings" in checked.output
+    assert f"has schema 3 of agents, and this Ostinato needs {needed}; `ostinato migrate` brings" in checked.output
     paused = CliRunner().invoke(app, ["schedules", "pause", "x", "--store", url])
-    assert paused.exit_code == 1
-    assert "has schema 3 of flows" in paused.output
-    plant(url, "UPDATE ostinato_meta SET value = '99' WHERE key = 'schema:flows'")
+    assert paused.exit_code == 3  # as for every store that cannot be used
+    assert "has schema 3 of agents" in paused.output
+    plant(url, "UPDATE ostinato_meta SET value = '99' WHERE key = 'schema:agents'")
     code, findings = look(url)
     assert (code, findings["schema"]["state"]) == (1, "wrong")
 
