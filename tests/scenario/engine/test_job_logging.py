@@ -101,8 +101,8 @@ async def test_a_run_that_no_node_can_do_is_a_warning(world: World, caplog: pyte
 async def test_standard_logging_of_a_job_is_kept_with_its_run(world: World, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
 
-    async def part(name: str) -> None:
-        await asyncio.sleep(1)
+    async def part(name: str, seconds: int) -> None:
+        await asyncio.sleep(seconds)
         _log.info("part %s", name)
 
     @world.app.job()
@@ -110,7 +110,7 @@ async def test_standard_logging_of_a_job_is_kept_with_its_run(world: World, capl
         ctx.log("begin")
         _log.debug("below the level")
         _log.warning("%s at work", name)
-        await asyncio.gather(part(name), asyncio.create_task(part(name.upper())))
+        await asyncio.gather(part(name, 2), asyncio.create_task(part(name.upper(), 1)))
         try:
             raise KeyError(name)
         except KeyError:

@@ -55,8 +55,11 @@ async def test_nobody_acts_without_authority(world: World) -> None:
     await Chat(world).say("refund")
     (escalation,) = await boss(world).escalations("buddy")
     eve = world.app.within("default", "eve").agents
-    for agents in (eve, world.app.agents):
-        with pytest.raises(Denied, match=r"may not do 'escalation\.resolve'"):
+    for agents, words in (
+        (eve, r"'eve' may not do 'escalation\.resolve' for agent 'buddy'; its admins= say who may"),
+        (world.app.agents, r"'escalation\.resolve' for agent 'buddy' needs an actor; call app\.within"),
+    ):
+        with pytest.raises(Denied, match=words):
             await agents.resolve("buddy", escalation.id, True)
         with pytest.raises(Denied, match=r"takeover\.start"):
             await agents.take_over("buddy", "ada")
