@@ -13,7 +13,7 @@ import pytest
 AUDIENCE = int(os.environ.get("OSTINATO_CAMPAIGN", "1000000"))
 # Since the first tenth. Some time after the first turns their sessions end. From then on a node keeps a thousand of
 # them in memory, and SQLite fills the cache of a second connection, 32 MB. Neither depends on the audience.
-MOST_GROWTH = 80 << 10  # KiB
+MOST_GROWTH = 96 << 10  # KiB
 SCRIPT = """
 import asyncio, dataclasses, json, sys
 from bench.agents import large
