@@ -101,7 +101,9 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Where to listen. [default: 127.0.0.1]")] = None,
     port: Annotated[int | None, typer.Option(help="0 takes any that is free. [default: 8471]")] = None,
     allow_host: Annotated[list[str] | None, typer.Option(help="A host name that this server answers to.")] = None,
-    allow_origin: Annotated[list[str] | None, typer.Option(help="A site whose pages may write here.")] = None,
+    allow_origin: Annotated[
+        list[str] | None, typer.Option(help="An address under which a proxy shows this server: its pages may write.")
+    ] = None,
     trusted_proxy: Annotated[
         list[str] | None, typer.Option(help="A proxy, or a network of them, whose X-Forwarded-For is believed.")
     ] = None,

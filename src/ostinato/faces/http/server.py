@@ -71,7 +71,7 @@ class Listening:
     """The address on which a server listens, and the names, origins and proxies that the server trusts.
 
     - `hosts`: further names of this server
-    - `origins`: further origins whose pages may write here, unless the browser marks the request as cross-site
+    - `origins`: further origins of this server, such as that of a proxy; their pages may write here
     - `trusted_proxies`: the addresses and networks whose header `X-Forwarded-For` is used
     """
 
