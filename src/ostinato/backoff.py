@@ -4,8 +4,8 @@ from __future__ import annotations
 
 
 def backoff(failures: int, first: float, longest: float, factor: float = 2.0) -> float:
-    """Return the pause after this many failures in a row. It is `first` after one failure, and `factor` times as long
-    after each further failure, up to `longest`. The result has the same unit as `first` and `longest`."""
+    """Return the pause after this many failures in a row. The first pause is `first`. Each further pause is `factor`
+    times as long, but at most `longest`."""
     try:
         return min(longest, first * float(factor) ** (failures - 1))
     except OverflowError:

@@ -1,5 +1,4 @@
-"""List the names of events. An extension (`Way`) adds the names of its own events. docs/reference/events.md lists the
-names with their data; a test compares that file with this module."""
+"""List the names of events. docs/reference/events.md describes them; a test compares that file with this module."""
 
 from __future__ import annotations
 
@@ -27,10 +26,8 @@ _VERBS = {
 
 
 class EventNames:
-    """The names of all events of an app. A name has the form `subject:verb`.
-
-    `of_ways` has the names that extensions (`Way`) add. It maps each subject to its verbs, separated by spaces.
-    """
+    """The names of all events of an app, in the form `subject:verb`. `of_ways` has the events of extensions (`Way`). It
+    is a dict from a subject to its verbs, such as `{"order": "created deleted"}`."""
 
     def __init__(self, of_ways: Mapping[str, str]) -> None:
         taken = _VERBS.keys() & of_ways.keys()
@@ -40,7 +37,8 @@ class EventNames:
         self.all = tuple(f"{subject}:{verb}" for subject, verbs in self._verbs.items() for verb in verbs.split())
 
     def refuse_unknown(self, pattern: str) -> None:
-        """Raise `OstinatoError` if `pattern` matches no event name. A listener for it would never be called."""
+        """Raise `OstinatoError` if `pattern` matches no event name. A listener with such a pattern would never be
+        called."""
         if not any(fnmatchcase(name, pattern) for name in self.all):
             subjects = ", ".join(f"{subject}:*" for subject in self._verbs)
             hint = did_you_mean(pattern, self.all) or f"patterns are {subjects}, or one name such as run:failed"

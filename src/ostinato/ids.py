@@ -1,7 +1,5 @@
-"""Generate ids that sort by creation time. An id has 48 bits of milliseconds, and 80 bits that are random or count up.
-
-The ids of one generator are strictly increasing, so a run that was started first also sorts first.
-"""
+"""Generate ids that sort by creation time. The first 48 bits are the milliseconds. The other 80 bits are random, or
+count up within a millisecond."""
 
 from __future__ import annotations
 
@@ -16,8 +14,8 @@ _CHANCE_BITS = 80
 
 
 class Ids:
-    """Generates ids. `chance` takes a number of bits and returns a random number. With a seeded function, a simulation
-    is repeatable."""
+    """Generates strictly increasing ids. `chance` is the source of random bits: `chance(n)` must return a random number
+    of `n` bits."""
 
     def __init__(self, chance: Callable[[int], int] = secrets.randbits) -> None:
         self._chance = chance
@@ -47,8 +45,8 @@ class Ids:
 
 
 def creation_time(id: str) -> Micros:
-    """Return the time at which an id was created, in whole milliseconds, by the clock of the process that created
-    it."""
+    """Return when an id was created, rounded down to a millisecond. The time is that of the clock of the process that
+    created the id."""
     value = 0
     for letter in id:
         value = value << 5 | _ALPHABET.index(letter)

@@ -1,5 +1,4 @@
-"""Convert runs into objects for users. JSON is parsed, times are datetimes, and all attempts of a run have the same
-`id`."""
+"""Convert runs into objects for users, with parsed JSON and datetimes. All attempts of a run have the same `id`."""
 
 from __future__ import annotations
 
@@ -15,12 +14,7 @@ from ostinato.when.instants import optional_datetime, to_datetime
 
 @dataclass(frozen=True, slots=True)
 class RunInfo:
-    """One attempt of a run, as callers see it.
-
-    - `id`: the id of the run, the same for all attempts
-    - `attempt`: the number of this attempt, from 1 on
-    - `run_id`: the id of this attempt
-    """
+    """One attempt of a run, as callers see it. All attempts have the same `id`; `run_id` is the id of this attempt."""
 
     id: str
     name: str

@@ -1,9 +1,6 @@
-"""Store the workflow ids by which Temporal's protocol identifies the runs of schedules. An id is stored when its run is
-inserted.
-
-Any node may fire a schedule that a Temporal client created. So every node stores these ids, even a node that does not
-serve the protocol. The rest of the protocol is in `faces.temporal`.
-"""
+"""Store the workflow ids by which Temporal's protocol identifies runs, for schedules that a Temporal client created.
+Any node may fire such a schedule, so every node stores the ids when it inserts the runs. All other code for Temporal's
+protocol is in the package `faces.temporal`."""
 
 from __future__ import annotations
 
@@ -53,20 +50,20 @@ def _name_row(inserted: InsertedRun) -> Row:
 
 
 def write_nominal(nominal: Micros) -> str:
-    """Return a nominal time as text, in whole seconds. A workflow id ends with this text."""
+    """Return a nominal time as text, rounded down to seconds. The workflow id of the occurrence's run ends with it."""
     return format_instant(nominal // SECOND * SECOND)
 
 
 def request_id(namespace: str, schedule: str, token: int, nominal: Micros, actual: Micros, origin: str) -> str:
-    """Return the request id for the start of an occurrence. The same arguments always give the same id. `origin` is the
-    origin of the occurrence, such as `auto` or `backfill-01h…`."""
+    """Return the request id for the start of an occurrence's run. The same arguments always give the same id. `origin`
+    says what created the occurrence, for example `auto` or `backfill-01h…`."""
     start = f"{_quote(namespace)}-{_quote(schedule)}-{token}-{nominal // 1000}-{actual // 1000}"
     source = origin.partition("-")[2] or origin
     return f"sched-{source}-{uuid5(_NIL, start)}"
 
 
 def _quote(text: str) -> str:
-    """Return a text in quotes, written as by Go's `%q`."""
+    """Return a text in quotes, as Go's `%q` writes it."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
     return '"' + "".join(_ESCAPES.get(character) or _escape(character) for character in text) + '"'

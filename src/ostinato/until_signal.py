@@ -1,4 +1,4 @@
-"""Run an app until Ctrl-C or SIGTERM. Then end the process soon, even if a thread cannot be stopped."""
+"""Run an app until Ctrl-C or SIGTERM, and let the process end soon after that, even if a thread cannot be stopped."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_until_signal(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
-    """Run `work` on a new event loop. `work` is called with an event. The first signal sets this event, and a second
-    signal ends the process at once.
+    """Run `work(event)` on a new event loop until `work` ends. The first Ctrl-C or SIGTERM sets the event, so that
+    `work` can end by itself. A second signal ends the process at once.
 
-    If threads of jobs are still running shortly after `work` has ended, the process ends nevertheless, with exit code
-    0. The runs of these threads have been handed to other nodes.
+    If threads of jobs still run shortly after `work` has ended, the process ends anyway, with exit code 0. The runs in
+    these threads have already been handed to other nodes.
     """
     before = {name: signal.getsignal(name) for name in _SIGNALS}
     overdue = threading.Timer(_LAST_WAIT, _end_process)

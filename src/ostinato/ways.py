@@ -1,5 +1,5 @@
-"""List the extensions (`Way`) that come with Ostinato. Their settings, tables and actions are collected here, too.
-Files of schedules are read with these actions."""
+"""List the extensions (`Way`) that come with Ostinato, and collect their tables and actions. Read files of schedules,
+which may use these actions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FACES = (
 
 
 class WaySettings(TypedDict, total=False):
-    """The settings of the extensions in `WAYS`, for type checkers."""
+    """The settings of the extensions in `WAYS`, so that type checkers can check an app's keyword arguments."""
 
     webhook_patience: Length
     journeys: str | Path | Sequence[str | Path]
@@ -48,8 +48,7 @@ def all_ways(more: Iterable[Way] = ()) -> Ways:
 
 
 def named_ways(names: Iterable[str]) -> list[Way]:
-    """Import and return the extensions with these names. A name is written as `module:NAME`. Raises `OstinatoError` if
-    an object cannot be imported or is not a `Way`."""
+    """Import the extensions with names such as `module:NAME`. Raises `OstinatoError` if an object is not a `Way`."""
     return list(map(_named, names))
 
 
@@ -64,8 +63,7 @@ def _named(name: str) -> Way:
 
 
 def owned_tables(ways: Ways) -> Iterator[tuple[str, Table]]:
-    """Yield (owner, table) for every table. The owner is "engine", "schedules", "faces", or the name of an extension
-    (`Way`)."""
+    """Yield (owner, table) for every table. The owner is "engine", "schedules", "faces" or the name of an extension."""
     from ostinato.engine.tables import TABLES as ENGINE
     from ostinato.schedules.tables import TABLES as SCHEDULES
 
@@ -75,8 +73,8 @@ def owned_tables(ways: Ways) -> Iterator[tuple[str, Table]]:
 
 
 def action_kinds(ways: Ways) -> ActionKinds:
-    """Return what schedules can start besides jobs, as a dict from name to `ActionKind`. Raises `OstinatoError` if an
-    extension (`Way`) provides an action that is not an `ActionKind`."""
+    """Return what schedules can start besides jobs: the actions that the extensions in `ways` define, by name. Raises
+    `OstinatoError` if an action is not an `ActionKind`."""
     from ostinato.schedules.actions import ActionKind
 
     kinds: dict[str, ActionKind] = {}
@@ -88,8 +86,8 @@ def action_kinds(ways: Ways) -> ActionKinds:
 
 
 def companions() -> Companions:
-    """Return all companions by their names. A companion stores additional rows for the runs of some schedules.
-    `Schedule.companion` is the name of a schedule's companion."""
+    """Return all companions by name. A companion is a set of functions that store additional rows for the runs of some
+    schedules, and delete these rows again."""
     from ostinato import temporal_workflow_ids
     from ostinato.flows.schedules import rows as agent_schedules
 
@@ -100,9 +98,8 @@ def companions() -> Companions:
 
 
 def read_schedules(path: str | Path, *, name: str | None = None, ways: Iterable[Way] = ()) -> ScheduleFile:
-    """Read a file of schedules. The origin of the schedules is `file:` followed by `name`, which is by default the name
-    of the file. `ways` are additional extensions (`Way`) whose actions the schedules may use. Raises `FileError` with
-    all mistakes in the file, and `OstinatoError` if the file cannot be read."""
+    """Read a file of schedules. Their origin is `file:{name}`, by default with the file's name. They may use actions of
+    `ways`. Raises `FileError` with all mistakes, or `OstinatoError` if the file cannot be read."""
     from ostinato.schedules.declared import files
 
     return files.read_schedules(path, name=name, kinds=action_kinds(all_ways(ways)))
@@ -111,8 +108,8 @@ def read_schedules(path: str | Path, *, name: str | None = None, ways: Iterable[
 def parse_schedules(
     text: str, file: str = "schedules.yaml", *, name: str | None = None, ways: Iterable[Way] = ()
 ) -> ScheduleFile:
-    """Read schedules from a text. Error messages use `file` as the name of the file. `name` and `ways` mean the same as
-    for `read_schedules`. Raises `FileError` with all mistakes in the text."""
+    """Read schedules from a text. Error messages use `file` as the name of the file. The parameters `name` and `ways`
+    mean the same as for `read_schedules`. Raises `FileError` with all mistakes in the text."""
     from ostinato.schedules.declared import files
 
     return files.parse_schedules(text, file, name=name, kinds=action_kinds(all_ways(ways)))

@@ -1,7 +1,7 @@
 """Call the HTTP API of a server from Python.
 
-The client retries a call that failed, and the server carries out each call only once. Answers are the JSON of the API,
-as dicts and lists. This package needs httpx, and imports only a few small modules of Ostinato.
+The client sends a failed call again, and the server carries out a repeated call only once. Answers are the JSON of the
+API, as dicts and lists. This package needs httpx, and imports only a few small modules of Ostinato.
 """
 
 from ostinato.client.blocking import SyncClient

@@ -1,4 +1,5 @@
-"""Draw the shapes of a picture as SVG. `text` escapes its words, and `svg` escapes its title."""
+"""Draw the shapes of a picture as SVG. The function `text` escapes the words that it draws, and `svg` escapes the
+title. Other arguments are not escaped."""
 
 from __future__ import annotations
 
@@ -29,8 +30,7 @@ def svg(width: float, height: float, title: str, defs: str, parts: Sequence[str]
 
 
 def text_width(words: str, size: float, bold: bool = False) -> float:
-    """Estimate the width of a text in the font `system-ui`. Browsers use different fonts for it; this assumes the
-    widest, DejaVu."""
+    """Estimate the width of a text in DejaVu, the widest of the fonts that browsers use for `system-ui`."""
     letters = sum(0.4 if one in _NARROW else 1.02 if one in _BROAD else 0.8 if one.isupper() else 0.65 for one in words)
     return letters * size * (1.1 if bold else 1.0)
 
@@ -81,10 +81,8 @@ def text(
 
 
 def curve(points: Sequence[Point], across: bool = False) -> str:
-    """Return the path data of curves through the points.
-
-    The curves leave a box downwards and reach the next from above. With `across`, they run from left to right.
-    """
+    """Return SVG path data: a line of curves through `points`. Each curve leaves its first point downwards and reaches
+    its second point from above. With `across`, each curve runs from left to right instead."""
     (x, y), rest = points[0], points[1:]
     path = f"M{x:.1f} {y:.1f}"
     for tx, ty in rest:

@@ -1,8 +1,5 @@
-"""Create, check and revoke tokens. Add, list and delete namespaces.
-
-A token has a role. It is valid either in one namespace or in all namespaces. Only the hash of a token is stored. A fast
-hash is safe, because 256 random bits cannot be guessed.
-"""
+"""Create, check and revoke tokens. Add, list and delete namespaces. Only the hash of a token is stored. A fast hash is
+safe, because 256 random bits cannot be guessed."""
 
 from __future__ import annotations
 
@@ -27,11 +24,8 @@ _NAMESPACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 
 class Role(StrEnum):
-    """The role of a token. `admin` includes the permissions of `operator`, and `operator` includes those of `reader`.
-
-    `agent` is separate: no other role includes it, and it includes no other role. A token with the role `agent` acts
-    for one user, through the tools that its agent was given.
-    """
+    """The role of a token. `admin` includes the permissions of `operator`, and `operator` includes those of `reader`. A
+    token with the role `agent` acts for one user, and only through the tools that its agent was given."""
 
     ADMIN = "admin"
     OPERATOR = "operator"
@@ -157,8 +151,8 @@ def list_namespaces() -> Operation[list[NamespaceInfo]]:
 
 
 def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Operation[bool]:
-    """Add a namespace, and return whether it is new. If it is new, delete the tokens that an earlier namespace of the
-    same name has left."""
+    """Add a namespace unless it exists. Returns whether it was added. Also deletes the tokens of an earlier namespace
+    with this name, so that they are not valid in the new one."""
     new = bool((yield sql("add_namespaces", [(name, notes, now, actor)])))
     if new:
         yield sql("drop_tokens_of", namespace=name)
@@ -166,11 +160,8 @@ def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Oper
 
 
 def drop_namespace(name: str, tables: NamespaceTables) -> Operation[list[str]]:
-    """Delete a namespace and its rows, unless it has rows that prevent this, such as runs.
-
-    Returns the kinds of rows that prevent it. If the list is empty, the namespace is deleted; otherwise nothing is
-    deleted.
-    """
+    """Delete a namespace with its rows, and return an empty list. If the namespace still has rows that must be removed
+    first, such as runs, delete nothing, and return what kinds of rows these are."""
     left = yield from tables.left(name)
     if not left:
         yield from tables.drop(name)

@@ -1,8 +1,5 @@
-"""Read the attributes of temporalio's `ApplicationError`, or of any exception with the same attributes.
-
-These attributes decide whether and when a job is tried again. A Temporal client gets them with the error. So jobs that
-were written for Temporal work unchanged.
-"""
+"""Read the attributes of temporalio's `ApplicationError`, or of any exception with the same attributes. They decide
+whether and when a job is tried again. So jobs that were written for Temporal work unchanged."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Claim ready runs for a node, or new runs in the transaction that inserts them.
+"""Claim runs for a node: ready runs, or new runs in the transaction that inserts them (`DirectClaim`).
 
-New runs are claimed through `DirectClaim` when a node fires a timer, so that they start sooner. The statement
-`insert_taken` must write the same rows and events as `insert_ready` followed by `claim`.
+The statement `insert_taken` must write the same rows and events as `insert_ready` followed by `claim`.
 tests/scenario/engine/test_direct_claim.py compares the events of both paths.
 """
 
@@ -26,14 +25,14 @@ class NodeLost(Exception):
 def claim(
     node: str, token: int, queue: str, limit: int, now: Micros, kinds: str, leave: frozenset[str], tries: int
 ) -> Operation[list[Run]]:
-    """Claim up to `limit` ready runs of a queue for this node. Returns the claimed runs, the most urgent first. If
-    nothing is claimed and the node's row is gone, raises `NodeLost`.
+    """Claim up to `limit` ready runs of a queue for this node. Returns the claimed runs, the most urgent first. Raises
+    `NodeLost` if nothing is claimed and the store has no row of the node.
 
-    `kinds` is a JSON list of the kinds of runs to claim. Runs of the jobs in `leave` are not claimed, because only
-    other nodes know these jobs.
-
-    `token` is unique among the node's claims. `tries` counts the earlier tries of this transaction. If an earlier try
-    was committed, the runs that it claimed are found by the token and returned.
+    - `token`: a number that is unique among the node's claims
+    - `kinds`: a JSON list of the kinds of runs to claim
+    - `leave`: the jobs that only other nodes know; their runs are not claimed
+    - `tries`: how many tries of this transaction came before. An earlier try may have been committed although its reply
+      was lost. If that try claimed runs, return these runs, and claim no others.
     """
     rows: list[Row] = []
     if tries:
@@ -55,8 +54,12 @@ def claim(
 
 
 def taken_before(node: str, token: int, now: Micros) -> Operation[list[Run]]:
-    """Return the runs that an earlier try of the same transaction claimed. The list is empty if no earlier try was
-    committed."""
+    """Return the runs that an earlier try of this transaction claimed, the most urgent first. `token` identifies the
+    claim.
+
+    If the reply to a commit is lost, the transaction is tried again, although the earlier try may have been committed.
+    If no earlier try was committed, return an empty list.
+    """
     return _in_order((yield sql("claimed_by_token", node=node, token=token)), node, now)
 
 
@@ -70,8 +73,7 @@ def _in_order(rows: list[Row], node: str, now: Micros) -> list[Run]:
 
 
 class NewRun(NamedTuple):
-    """A run without a serial key, a limit or a deadline, which may start now. The statements `insert_ready` and
-    `insert_taken` insert such runs."""
+    """A row for `insert_ready` or `insert_taken`: a run that may start now, without serial key, limit and deadline."""
 
     id: str
     namespace: str
@@ -90,14 +92,14 @@ class NewRun(NamedTuple):
 
 @dataclass(slots=True)
 class DirectClaim:
-    """Permission for this node to claim new runs in one transaction.
+    """Permission for this node to claim runs in the transaction that inserts them.
 
     - `token`: a number that identifies the claim
     - `room`: how many runs may be claimed
-    - `queues`: the queues from which runs may be claimed
+    - `queues`: the queues of this node; runs in other queues are not claimed
     - `handlers`: the names of the jobs that this node can run
     - `claimed`: the runs claimed so far
-    - `plain`: the number of timers that only started a run
+    - `plain`: the number of runs that `insert` has inserted so far, claimed or not
     """
 
     node: str
@@ -113,14 +115,15 @@ class DirectClaim:
         return replace(self, claimed=[], plain=0)
 
     def recover(self, now: Micros) -> Operation[None]:
-        """Add to `claimed` the runs that an earlier try of the transaction has claimed. The earlier try may have been
-        committed although its answer was lost."""
+        """Add the runs that an earlier try of the transaction claimed to `claimed`. Call this when the transaction is
+        tried again. The earlier try may have been committed, if only the reply to its commit was lost. If it was not
+        committed, nothing is added."""
         self.claimed += yield from taken_before(self.node, self.token, now)
 
     def insert(self, runs: Sequence[NewRun], now: Micros) -> Operation[list[str]]:
-        """Insert runs, and claim those that this node can run, up to the number of free slots. If earlier runs are
-        queued, none is claimed. The runs that are not claimed become ready. Returns the ids of the claimed runs, the
-        most urgent first."""
+        """Insert new runs, and claim those for which this node has a job and a reserved slot, the most urgent first.
+        Claims none of them if ready runs are already waiting in the node's queues. The runs that are not claimed become
+        ready. Returns the ids of the claimed runs."""
         chosen = yield from self._choose(runs)
         claimed: Sequence[NewRun] = chosen
         if chosen:
@@ -141,7 +144,8 @@ class DirectClaim:
         return (at, namespace, "run:started", run_id, f'{data[:-1]},"node":"{self.node}"}}', actor)
 
     def is_free(self) -> Operation[bool]:
-        """Return whether the node may claim directly: no run is queued, and the node still has its row."""
+        """Return whether the node may claim new runs directly. It may do so if no ready run is waiting in its queues,
+        and if the store still has the node's row."""
         return bool((yield sql("may_take", [(queue,) for queue in self.queues], node=self.node)))
 
     def _choose(self, runs: Sequence[NewRun]) -> Operation[Sequence[NewRun]]:
@@ -158,7 +162,7 @@ class DirectClaim:
 
 
 def _active_run(run: NewRun, node: str, now: Micros) -> Run:
-    """Return the run as `claim` would return it."""
+    """Return a new run in the form in which `claim` returns a claimed run."""
     id, namespace, kind, name, key, queue, priority, due, options, input, actor, schedule_id, detail = run
     return Run(
         id=id,

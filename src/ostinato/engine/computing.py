@@ -1,12 +1,9 @@
 """Run computations for callers without blocking the event loop, with limits and fair shares.
 
-A node fires its timers and serves its connections on one event loop. So a computation that a caller requests must not
-run there for long. Most computations run in a child process, which has a memory limit and can be killed. Some run on
-the loop, in slices of a few milliseconds. A check that needs objects of this process, such as registered jobs, runs in
-a thread. Its caller limits the size of the input.
+Most computations run in a child process, which has a memory limit and can be killed. Some run on the event loop, in
+slices of a few milliseconds. A check that needs objects of this process, such as registered jobs, runs in a thread.
 
-The number of computations at the same time is limited. One namespace never gets all places. So other namespaces find a
-free place at once, or wait until one computation has ended.
+Only a limited number of computations run at the same time, and one namespace alone can never use up this number.
 """
 
 from __future__ import annotations
@@ -63,8 +60,13 @@ class TooMuch(OstinatoError):
 
 
 class Turns:
-    """Limits how many computations run at the same time: each of them holds a place. Callers that wait get a place in
-    turn. If there are several places, one caller never holds all of them."""
+    """Limits how many computations run at the same time. Each running computation holds one of the `places`. If no
+    place is free, a computation waits.
+
+    The waiting computations are grouped by caller. A place that becomes free goes to one computation of the first
+    caller, the next place to one of the next caller, and so on. If `places` is more than 1, the computations of one
+    caller never hold all places.
+    """
 
     def __init__(self, places: int = PLACES, waiting_each: int = WAITING_EACH, waiting: int = WAITING) -> None:
         self._free = places
@@ -76,8 +78,7 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self, caller: str) -> AsyncIterator[None]:
-        """Wait for a place, and hold it inside the `async with` block. Raises `Busy` if too many callers wait
-        already."""
+        """Wait for a place, and hold it inside the `async with` block. Raises `Busy` if too many computations wait."""
         if self._free and self._taken[caller] < self._each:
             self._take(caller)
         else:
@@ -123,10 +124,8 @@ class Turns:
 
 class Computing:
     """Runs the computations of one process. Child processes are started when they are first needed, and ended when they
-    are idle.
-
-    With `alone`, this process has no other callers and no node. Computations then start at once, and have no limits.
-    """
+    are idle. `alone` means that this process has only one caller and no node. In that case, no computation has to wait
+    for others, and none is stopped for its time or its memory."""
 
     def __init__(self, *, deadline_s: float = DEADLINE_S, memory: int = MEMORY, alone: bool = False) -> None:
         self.alone = alone
@@ -145,11 +144,8 @@ class Computing:
 
     async def call(self, caller: str, function: Callable[..., T], *args: Any) -> T:
         """Call a module-level function in a child process, and return its result. Arguments and result must be
-        picklable.
-
-        Raises `TooMuch` if the function was stopped, and `Busy` if it was not started. If the function raises an
-        exception, this method raises the same exception.
-        """
+        picklable. Raises the function's exception, `TooMuch` if the function was stopped, or `Busy` if it was not
+        started."""
         if self.alone:
             return await asyncio.to_thread(function, *args)
         loop = asyncio.get_running_loop()
@@ -166,11 +162,7 @@ class Computing:
 
     async def in_thread(self, caller: str, function: Callable[..., T], *args: Any) -> T:
         """Call a function in a thread, and return its result. A thread cannot be stopped, so the caller must limit the
-        size of the arguments.
-
-        Raises `Busy` if the function was not started. If the function raises an exception, this method raises the same
-        exception.
-        """
+        size of the arguments. Raises the function's exception, or `Busy` if the function was not started."""
         if self.alone:
             return await asyncio.to_thread(function, *args)
         async with self._in_threads.turn(caller):
@@ -182,12 +174,9 @@ class Computing:
             return await answer
 
     async def each(self, caller: str, items: Iterable[T]) -> list[T]:
-        """Compute the items of a lazy iterable on the event loop, and return a list.
-
-        Other tasks run in between. A single item is not interrupted, so every item must be cheap. If the items take
-        longer than a few milliseconds, the caller waits for its turn to continue. Raises `TooMuch` if the items
-        together take more than `deadline_s` seconds. Raises `Busy` if too many callers wait.
-        """
+        """Compute the items of a lazy iterable on the event loop, and return a list. Other tasks run between items, so
+        every item must be cheap. Raises `TooMuch` if all items together take more than `deadline_s` seconds, and `Busy`
+        if too many computations wait."""
         if self.alone:
             return list(items)
         left, collected = iter(items), list[T]()
@@ -283,8 +272,7 @@ class Computing:
 
 
 def _advance(left: Iterator[T], collected: list[T]) -> float | None:
-    """Compute items for one slice of time, and append them to `collected`. Returns the seconds spent, or None if no
-    items are left."""
+    """Append items to `collected` for one slice of time. Returns the seconds spent, or None if no items are left."""
     begin = time.perf_counter()
     for item in left:
         collected.append(item)
@@ -295,8 +283,7 @@ def _advance(left: Iterator[T], collected: list[T]) -> float | None:
 
 
 class _Child:
-    """One child process, used by one thread of this process at a time. The environment of the child is empty, except
-    for `PYTHONTZPATH`."""
+    """A child process, used by one thread at a time. Its only environment variable is `PYTHONTZPATH`."""
 
     def __init__(self, seconds: float, memory: int) -> None:
         from multiprocessing.connection import Connection  # slow to import, so only where it is needed
@@ -326,11 +313,9 @@ class _Child:
         return self._process.pid
 
     def ask(self, request: bytes, seconds: float) -> tuple[bool, Any]:
-        """Send a pickled call, and wait for the answer. Returns (False, the result) or (True, the exception).
-
-        Raises `TooMuch` if the child does not answer in time, or has ended. The child sends an exception as its class,
-        `args` and attributes, because some exceptions cannot be unpickled.
-        """
+        """Send a pickled call. Returns (False, the result) or (True, the exception). Raises `TooMuch` if the child does
+        not answer in time, ends before it answers, or sends too large an answer. The child sends an exception as its
+        class, `args` and attributes, because some exceptions cannot be unpickled."""
         try:
             self._line.send_bytes(request)
             if not self._line.poll(seconds * _BUSY_MACHINE):
@@ -350,8 +335,7 @@ class _Child:
         self._process.kill()
 
     def kill(self) -> None:
-        """Kill the process, wait for its end, and close the connection. Only the thread that uses the child may call
-        this."""
+        """Kill the process, wait for its end, and close the connection. Call it in the thread that uses the child."""
         self._process.kill()
         self._process.wait()
         self._line.close()

@@ -1,7 +1,5 @@
-"""This program runs in a child process and calls functions for callers, one after another.
-
-An alarm ends the process when a function has used up its CPU time. The process also ends when its connection is closed.
-"""
+"""This program runs in a child process and calls functions for callers, one after another. An alarm ends the process
+when a function has used up its CPU time. The process also ends when its connection is closed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Decide what follows a crash. The attempt has crashed if its node or its child process is gone."""
+"""Decide what follows a crash. An attempt has crashed if its node or its child process is gone."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ THREAD_LEFT = "it was still in its thread when its node stopped, after the grace
 
 
 def is_crash_loop(run: Run) -> bool:
-    """Return whether one more crash would be too many, so that `run` fails for good."""
+    """Return whether the run has crashed too often to be tried again. The current attempt counts as a crash, too,
+    although it is not yet counted in `run.crashes`."""
     return run.crashes + 1 >= (read_options(run.options).crashes or CRASHES)
 
 
 def after_crash(run: Run, id: str, now: Micros, reason: str = NODE_LOST) -> End:
-    """Return the end of an attempt whose node or child process is gone.
-
-    Another attempt follows at once, whatever the retry policy is. There are three exceptions: the run has crashed
-    too often, the run has `at_most_once`, or its cancellation was requested. Then no attempt follows.
-    """
+    """Return the end of an attempt whose node or child process is gone. Usually, another attempt follows at once,
+    whatever the retry policy is. No attempt follows if the run has crashed too often, has `at_most_once`, or was to be
+    cancelled."""
     if run.cancel_requested is not None:
         return End(run, Status.CANCELLED, run.reason or "cancelled")
     if read_options(run.options).at_most_once:
@@ -48,8 +47,7 @@ def recover(
     kinds: Kinds,
     reason: str = NODE_LOST,
 ) -> Operation[None]:
-    """Resume or end the runs of a dead node, by the rules of their kinds. Runs of unknown kinds are not changed.
-    `reason` is stored with crashed attempts of jobs."""
+    """Resume or end the runs of a dead node, by the rules of their kinds. `reason` is stored with crashed jobs."""
     jobs = [run for run in runs if run.kind == JOB]
     if jobs:
         ends = [after_crash(run, new_id(now), now, reason) for run in jobs]

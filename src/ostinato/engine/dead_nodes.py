@@ -1,10 +1,7 @@
-"""Recognise a dead node by its lease, and recover its runs.
+"""Recognise a dead node by its expired lease, and recover its runs. `is_gone` in store/sql/nodes.sql states the rule.
 
-A node counts as dead when its lease has expired. A lease that ends too far in the future counts as expired: the clock
-was set back.
-
-After an outage of the store, live nodes have expired leases, too. So a node first renews its own lease for some time,
-without a break. Only then does the node declare other nodes dead. `is_gone` in store/sql/nodes.sql states the rule.
+After an outage of the store, the leases of live nodes have expired, too. So a node may declare other nodes dead only
+after it has renewed its own lease for some time without a break.
 """
 
 from __future__ import annotations
@@ -20,15 +17,16 @@ from ostinato.when.instants import Micros
 
 
 def gone(by: str, now: Micros) -> Operation[list[str]]:
-    """Return the ids of the nodes that the node `by` may declare dead. The SQL condition `is_gone` states the rule."""
+    """Return the ids of the nodes that the node `by` may declare dead."""
     rows = yield sql("gone_nodes", by=by, now=now)
     return [row[0] for row in rows]
 
 
 def recover(node: str, by: str, now: Micros, new_id: Callable[[Micros], str], kinds: Kinds) -> Operation[int]:
-    """Recover up to `BITE` runs of a dead node by the rules of their kinds. Returns the number of recovered runs, or 0
-    if the node is not dead any more. When the node has no runs left, its row is deleted. Runs of kinds that this
-    process does not know are left to other nodes."""
+    """Recover up to `BITE` runs of the dead node `node`, and return their number. `by` is the node that does this. Runs
+    of kinds that this process does not know are left to other nodes. If the dead node holds no runs after that, its row
+    is deleted. Does nothing and returns 0 if `by` may not declare `node` dead, or if another node is recovering its
+    runs."""
     still = yield sql("gone_node", id=node, by=by, now=now)
     if not still:
         return 0

@@ -1,8 +1,8 @@
 """Check the input of a job by the type hints of its function, and convert arguments to the hinted types.
 
 An input is JSON. `count: int` refuses the texts `"five"` and `"5"`; `when: datetime` accepts an RFC 3339 text, and the
-function gets a datetime. A parameter is not checked if its hint cannot be resolved or pydantic cannot read it.
-`declared_types` writes the check as text for processes that do not have the function; `read_declared_types` reads it.
+function gets a datetime. A parameter is not checked if its hint cannot be resolved or pydantic cannot read it. The
+function `declared_types` writes the types as text, for processes that do not have the job's function.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ class InputTypes:
         self._error = ValidationError
 
     def read(self, text: bytes | str, job: str) -> dict[str, Any]:
-        """Convert an input in JSON to the arguments of the function. Raises `InputError`, which names every argument of
-        a wrong type."""
+        """Convert an input in JSON to arguments. Raises `InputError`, which names every argument of a wrong type."""
         try:
             arguments: dict[str, Any] = self.adapter.validate_json(text, strict=True)
         except self._error as problem:
@@ -77,10 +76,8 @@ def input_types(function: Callable[..., Any], context: str | None) -> InputTypes
 
 @lru_cache(maxsize=4096)
 def declared_types(function: Callable[..., Any], context: str | None) -> str | None:
-    """Return the types of the function's parameters as text that `read_declared_types` can read.
-
-    Return None if no parameter can be checked, or if the types cannot be written as text.
-    """
+    """Return the types of a function's parameters as a text for `read_declared_types`. Returns None if no parameter can
+    be checked, or if the types cannot be written as text."""
     try:
         types = input_types(function, context)
         return None if types is None else write_types(types.adapter.core_schema)  # type: ignore[union-attr]
@@ -90,8 +87,8 @@ def declared_types(function: Callable[..., Any], context: str | None) -> str | N
 
 @lru_cache(maxsize=4096)
 def read_declared_types(text: str) -> InputTypes | None:
-    """Return an object that checks inputs, from a text that `declared_types` wrote. Returns None if another version of
-    pydantic_core wrote the text."""
+    """Return an object that checks inputs against the types in a text of `declared_types`. Returns None if another
+    version of pydantic_core wrote the text."""
     validator = read_types(text)
     return None if validator is None else InputTypes(validator)
 

@@ -1,5 +1,4 @@
-"""Look for stored states that must never exist. `scan` returns one finding for each such state. With `repair=True`,
-`scan` also repairs the states that are safe to repair."""
+"""Look for stored states that must never exist. With `repair=True`, `scan` repairs those that are safe to repair."""
 
 from __future__ import annotations
 
@@ -22,13 +21,8 @@ LONG: Micros = 60 * SECOND  # a state that may exist for a moment is a finding o
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One broken invariant.
-
-    - `subject`: the name of the row, such as the id of a run
-    - `words`: a description of the problem
-    - `repaired`: whether the scan has repaired the row
-    - `remedy`: what an operator can do; if empty, the usual advice for the rule applies
-    """
+    """One broken invariant. `subject` names the row, such as the id of a run. `remedy` says what an operator can do; if
+    it is empty, the usual advice for the rule applies."""
 
     rule: str
     subject: str

@@ -1,10 +1,8 @@
-"""Store the lines that a job writes with standard `logging`, like those of `ctx.log`.
+"""Store the lines that a job writes with standard `logging`, like lines of `ctx.log`.
 
 A record factory sees each log record when `logging` creates it. So the loggers, handlers and levels of the process need
-no change. A line below its logger's level is not stored.
-
-The context variable `current` holds the function that stores a line with the current run. Each job's task has its own
-context, and the job's threads get a copy of that context.
+no change. The context variable `current` holds the function that stores a line with the current run. Each job's task
+has its own context, and the job's threads get a copy of this context.
 """
 
 from __future__ import annotations
@@ -71,5 +69,5 @@ class Forward(logging.Handler):
 
 
 def write_forwarded(message: dict[str, Any]) -> None:
-    """In the parent: write a record that a child has sent, to the parent's logger of the same name."""
+    """In the parent: write a record that a child process has sent. The parent's logger with the same name writes it."""
     logging.getLogger(message["logger"]).log(message["levelno"], "%s", message["text"])

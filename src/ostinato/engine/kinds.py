@@ -1,7 +1,6 @@
-"""Let extensions (`Way`) add kinds of runs other than jobs.
+"""Let extensions (`Way`) add kinds of runs other than jobs. A run of such a kind keeps its id when it is claimed again.
 
-A run of such a kind keeps its id while it waits and is claimed again. `RunKind` has the functions that change runs of
-one kind; `Body` is the code of a claimed run. A process leaves runs of kinds that it does not know to other nodes.
+If a process does not know the kind of a run, it leaves the run to other nodes.
 """
 
 from __future__ import annotations
@@ -51,10 +50,9 @@ class RunKind:
 class Kinds:
     """The kinds of runs that a process knows in addition to jobs.
 
-    A process creates one `Kinds` when it opens a store. Operations that stop, end or recover runs take it as a
-    parameter. `schedule_ended` is called when a schedule's run ends. When runs are deleted, each function in `forget`
-    deletes what one module stores about these runs. The functions in `scans` look for broken invariants, each in one
-    extension (`Way`).
+    - `schedule_ended`: called when a run of a schedule ends
+    - `forget`: functions that are called when runs are deleted; each deletes what one module has stored about the runs
+    - `scans`: functions that look for broken invariants; each looks at the rows of one extension (`Way`)
     """
 
     __slots__ = ("forget", "names", "parents", "runs", "scans", "schedule_ended")
@@ -86,7 +84,7 @@ def _json(names: Sequence[str]) -> str:
 
 class Body(Protocol):
     async def __call__(self, run: Run) -> None:
-        """Work on a claimed run until it waits or ends, and write its new status. The write checks that this node still
-        holds the claim (the fence). If the task is cancelled, write nothing more: the run continues later from the last
-        written state."""
+        """Execute a claimed run until it waits or ends, and write its new status. The write must have an effect only if
+        the node still holds its claim. If the task is cancelled, write nothing more. In that case, the run continues
+        later from the last written state."""
         ...

@@ -1,9 +1,8 @@
 """Renew a node's lease, even while the node's event loop is blocked.
 
-On a real clock, a thread with its own event loop and its own connection renews the lease. So the lease is renewed even
-while a job that computes without awaiting, or a large request, blocks the node's loop. If the node's loop does not
-respond for `PATIENCE`, the loop counts as hung, and the thread stops renewing the lease. Then other nodes take over the
-runs. On a virtual clock there are no threads, and the lease is renewed on the node's loop.
+On a real clock, a thread with its own event loop and its own connection renews the lease. If the node's loop does not
+respond for `PATIENCE`, the thread stops renewing the lease, and other nodes take over the runs. On a virtual clock
+there are no threads, and the node's loop renews the lease.
 """
 
 from __future__ import annotations
@@ -24,12 +23,12 @@ PATIENCE: Micros = 60 * SECOND
 
 
 class LeaseKeeper:
-    """Renews the lease of a node five times per lease. `node` returns the node's id.
+    """Renews the lease of a node five times per lease. The event loop that creates this object is called the home loop.
 
-    The event loop that creates this object is the home loop. `on_renewal` and `lost` are called on the home loop.
-    `on_renewal` gets the result of each renewal, and the time (in ticks) at which it was requested. `lost` gets the
-    node's id when other nodes have declared the node dead. `blocker` returns the name of the code that blocks the home
-    loop. It returns None if the name is unknown.
+    - `on_renewal`: called on the home loop after each successful renewal, with two arguments: the result of the
+      renewal, and the monotonic time of this machine (`ticks`) at which the renewal began
+    - `lost`: called on the home loop with the node's id, when other nodes have declared the node dead
+    - `blocker`: returns the name of the code that blocks the home loop, or None if the name is unknown
     """
 
     def __init__(
@@ -56,9 +55,12 @@ class LeaseKeeper:
         self._hung = False
 
     async def renew(self, store: Store, time: Timekeeper) -> None:
-        """Renew the lease again and again, until this task is cancelled. Returns only if the lease is lost while the
-        node is stopping. `time` measures the clock of `store`. Both must belong to the event loop that runs this
-        coroutine. Raises `StoreError` if the store fails."""
+        """Renew the lease again and again, until this task is cancelled. `store` and `time` must belong to the event
+        loop that runs this coroutine.
+
+        If the lease is lost, call `lost`. After that, if the node is stopping, return. If the node is not stopping,
+        renew the lease of the id that the node has then.
+        """
         while True:
             self.call_home(self._mark_alive)
             if self._is_hung():
@@ -77,8 +79,9 @@ class LeaseKeeper:
                 await asyncio.sleep(self._lease / 5 / SECOND)
 
     def call_home(self, action: Callable[[], None]) -> None:
-        """Call `action` on the home loop: the event loop that created this object. Raises `CancelledError` if the home
-        loop is closed, because then the node is gone."""
+        """Call `action` on the home loop, which is the event loop that created this object. If the caller runs on
+        another loop, `action` is called soon, and this method does not wait. Raises `CancelledError` if the home loop
+        is closed, because the node no longer exists then."""
         if self._home.is_closed():
             raise asyncio.CancelledError
         if self._home is asyncio.get_running_loop():
@@ -116,8 +119,8 @@ async def _as_coroutine(action: Callable[[str], Awaitable[None]], node: str) -> 
 
 
 async def run_on_own_loop(work: Callable[[], Awaitable[None]], name: str) -> None:
-    """Run `work` on a new event loop in a new thread, and wait until `work` ends. If the waiting task is cancelled,
-    `work` is cancelled, too; the task still waits until `work` has ended. An exception of `work` is raised here."""
+    """Run `work` on a new event loop in a new thread, and wait until it ends. If the caller is cancelled, `work` is
+    cancelled, too. An exception of `work` is raised to the caller."""
     home = asyncio.get_running_loop()
     ended: asyncio.Future[BaseException | None] = home.create_future()
     begun: asyncio.Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = home.create_future()

@@ -1,8 +1,7 @@
 """Write Ostinato's log lines, with named values, to the logger `ostinato` of standard `logging`.
 
-The logging configuration of the process decides where a line goes. For formatters that write JSON, a record has the
-attributes `words` (the text) and `values`. A traceback does not show variables, because they may hold tokens and data
-of callers.
+For formatters that write JSON, a record has the attributes `words` (the text) and `values`. A traceback does not show
+variables, because they may hold tokens and data of callers.
 """
 
 from __future__ import annotations
@@ -17,11 +16,8 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 class Log:
-    """Writes log lines. Two named values are special:
-
-    - `exc_info`: an exception, or true, which means the exception that is being handled
-    - `traceback`: a traceback as text
-    """
+    """Writes log lines. Keyword arguments are named values of the line: `log.info("claimed", queue="a")`. Two are
+    special: `exc_info` is an exception, or True for the one being handled, and `traceback` is a formatted traceback."""
 
     def __init__(self, name: str = NAME) -> None:
         self._logger = logging.getLogger(name)
@@ -70,8 +66,8 @@ class Log:
 
 
 def pairs(values: Mapping[str, Any]) -> list[str]:
-    """Return a list of `name=value` texts, without `action` and without values that are None. A value with spaces or
-    other special characters is quoted."""
+    """Return a text `name=value` for each value. The name `action` and values that are None are left out. A value with
+    special characters is quoted."""
     return [
         f"{name}={_quote_if_needed(value)}" for name, value in values.items() if name != "action" and value is not None
     ]

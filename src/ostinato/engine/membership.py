@@ -1,5 +1,4 @@
-"""Let a node join a store, renew its lease, and leave. engine/lease.py calls `heartbeat` to renew the lease.
-engine/dead_nodes.py recovers the runs of nodes whose lease has expired."""
+"""Let a node join a store, renew its lease, and leave. If it ends without leaving, `dead_nodes` recovers its runs."""
 
 from __future__ import annotations
 
@@ -39,7 +38,8 @@ class NodeInfo:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """The result of a heartbeat. `alive` is false if other nodes have taken over the runs of this node."""
+    """The result of a heartbeat. If other nodes have taken over the runs of this node, `alive` is false and `nodes` is
+    empty. Otherwise `nodes` has all nodes of the store, and `at` is the time of the renewal."""
 
     alive: bool
     nodes: tuple[NodeInfo, ...] = ()
@@ -47,7 +47,7 @@ class Pulse:
 
 
 def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
-    """Insert the row of a new node. `jobs` are its jobs as rows of (name, declaration)."""
+    """Insert the row of a new node, and declare its jobs. `jobs` has a row (name, declaration) for each job."""
     if jobs:
         yield sql("declare_jobs", jobs)
     yield sql(
@@ -66,8 +66,7 @@ def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
 
 
 def heartbeat(node: str, clock: Callable[[], Micros], lease: Micros) -> Operation[Pulse]:
-    """Renew the lease, and return a `Pulse` with all nodes. The new lease begins at the time of this transaction, even
-    if the renewal was requested earlier."""
+    """Renew the lease of a node, and return a `Pulse`. The new lease begins at the time of this transaction."""
     now = clock()
     lapsed, ahead = now + lease - _BREAK * lease // 100, now + 2 * lease
     renewed = yield sql(
@@ -102,14 +101,13 @@ def leave(
     new_id: Callable[[Micros], str],
     kinds: Kinds,
 ) -> Operation[int]:
-    """Release up to `BITE` runs that `node` holds. Call this function until it returns 0.
+    """Release up to `BITE` runs that `node` holds. Returns 0 if it holds no more runs, and otherwise `BITE`. Call this
+    again until it returns 0. That last call also deletes the node's row.
 
-    - A run that is not in `begun` is handed back.
-    - A run in `begun`, but not in `in_thread`, counts as crashed with the reason `NODE_LOST`.
-    - A run in both `begun` and `in_thread` counts as crashed with the reason `THREAD_LEFT`.
-
-    `begun` is a dict from run id to claim. `in_thread` has the (run id, claim) of functions that still run in a thread.
-    The call that returns 0 deletes the node's row.
+    - `begun`: a dict from run id to claim, for runs whose bodies began on this node. These runs count as crashed. All
+      other runs are handed back, so that another node can claim them.
+    - `in_thread`: pairs of (run id, claim), for runs whose function is still running in a thread. The stored reason of
+      their crash is `THREAD_LEFT` instead of `NODE_LOST`.
     """
     runs = [whole_run(row) for row in (yield sql("active_of_node", node=node, limit=BITE, kinds=kinds.names))]
     if len(runs) < BITE:

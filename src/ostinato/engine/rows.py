@@ -22,15 +22,16 @@ start_row = writer("id namespace kind name key queue priority due created parent
 
 
 def claimed_run(row: Row, node: str, now: Micros) -> Run:
-    """Read a run that `node` has just claimed. The row has the columns `{claimed_run_columns}`."""
+    """Return the run that `node` has just claimed. `row` has the columns `CLAIMED_RUN_COLUMNS`."""
     run = _read_claimed(row)
     run.status, run.node, run.started = Status.ACTIVE, node, now
     return run
 
 
 def event_row(now: Micros, run: Run, name: str, **data: Any) -> Row:
-    """Return the row of an event about a run. The subject of the event is the run's chain. The JSON is built by hand to
-    be fast, because every run has three of these events."""
+    """Return the row of an event about a run. The subject of the event is the run's chain, which is the run with its
+    retries. `data` has further fields of the event."""
+    # Every run has several events, and joining texts takes less time than building a dict and writing it as JSON.
     more = f",{orjson.dumps(data).decode()[1:]}" if data else "}"
     body = f'{{"name":{quoted(run.name)},"run_id":"{run.id}","attempt":{run.number}{more}'
     return (now, run.namespace, name, run.root_id, body, run.actor)
@@ -42,7 +43,7 @@ def audit(now: Micros, namespace: str, name: str, subject: str, actor: str | Non
 
 
 def of_schedule(now: Micros, run: Run, name: str, **data: Any) -> Row:
-    """Return the row of an event about a run. The subject of the event is the run's schedule."""
+    """Return the row of an event about a run. The subject of the event is the schedule that started the run."""
     detail = orjson.loads(run.detail) if run.detail else {}
     body = {
         "name": detail.get("schedule"),

@@ -1,5 +1,5 @@
-"""Write log lines about runs. The line about a failed attempt has the traceback, and says whether another attempt
-follows. Most other lines are written at debug level."""
+"""Write log lines about runs. The line about a failed attempt is a warning. It has the traceback, and says whether
+another attempt follows. Most other lines have the level debug."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def report_start(run: Run) -> None:
 
 
 def report_ends(ends: Sequence[End], now: Micros) -> None:
-    """Log committed ends. A failure is logged as a warning, and so is a run whose job this node does not know. Other
-    ends are logged at debug level."""
+    """Write a log line for each end of an attempt, after the commit. The level is warning if the attempt failed, or if
+    this node does not know the run's job. Otherwise the level is debug."""
     debugging = log.debugging
     for end in ends:
         if end.status in _FAILURES:
@@ -47,8 +47,7 @@ def report_ends(ends: Sequence[End], now: Micros) -> None:
 def report_failure(
     run: Run, status: Status, reason: str | None, follows: str = "not tried again", traceback: str = ""
 ) -> None:
-    """Log a warning about an attempt that failed, timed out, crashed or could not start. `follows` says what happens
-    next."""
+    """Log a warning about an attempt that failed. `follows` says what happens next."""
     log.warning(
         f"{_what(run)} {_FAILURES[status]}{_why(reason)}; {follows}",
         action="run_failed",
@@ -59,7 +58,7 @@ def report_failure(
 
 
 def what_follows(end: End, now: Micros) -> str:
-    """Return a text that says whether and when another attempt follows the failed attempt `end`."""
+    """Return a text about what follows a failed attempt, such as `tried again in 5 s` or `not tried again`."""
     if end.following is not None:
         pause = max(0, end.following.due - now) / SECOND
         return tried_again(pause)
@@ -94,7 +93,7 @@ def _ended(end: End) -> str:
 
 
 def _values(run: Run) -> dict[str, Any]:
-    """Return the values that identify an attempt, without those that are None."""
+    """Return the values that identify an attempt in a log line. Values that are None are left out."""
     values = {
         "job": run.name,
         "schedule": _schedule(run),

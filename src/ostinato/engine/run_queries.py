@@ -25,9 +25,9 @@ def list_runs(
     attempts: bool = False,
     limit: int = 100,
 ) -> Operation[list[Row]]:
-    """Return the rows of runs that match all filters, newest first. With `before`, return only runs that are older than
-    the run with this id. Returns only the last attempt of each chain, unless `attempts` is true. If fewer than `limit`
-    rows are returned, there are no more rows."""
+    """Return the rows of runs that match all filters, newest first. If there are fewer than `limit` rows, no more
+    follow. `before` is the id of a run: return only older runs. With `attempts`, return all attempts; otherwise return
+    only the last attempt of each run."""
     start = before or BEYOND
     parameters: dict[str, Any] = {"namespace": namespace, "superseded": 1 if attempts else 0}
     sources: list[Source] = []

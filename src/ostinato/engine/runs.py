@@ -36,15 +36,16 @@ class UnknownKind(Conflict):
 
 
 class Started(NamedTuple):
-    """Result of a start. `id` is the id of the chain. `new` is false if an earlier chain has the same key: then `id` is
-    the id of that chain."""
+    """The result of starting a run. A chain is a run with its retries, and `id` is the id of a chain. If the run was
+    inserted, `new` is true, and `id` is the id of the run's new chain. If another chain already had the key of the run,
+    `new` is false, and `id` is the id of that other chain."""
 
     id: str
     new: bool
 
 
 class Ended(NamedTuple):
-    """A chain that has ended. `run` is its last attempt."""
+    """A chain of attempts that has ended. `run` is the last attempt."""
 
     run: Run
     status: Status
@@ -54,16 +55,15 @@ class Ended(NamedTuple):
 
 
 class After(NamedTuple):
-    """The consequences of ended runs. `events` are the rows of events to write. `stirs` is true if other runs may have
-    become ready."""
+    """The consequences of ended runs: events to write, and whether other runs may have become ready (`stirs`)."""
 
     events: list[Row]
     stirs: bool = False
 
 
 class Owners(NamedTuple):
-    """The locked owners of runs: the schedules that started the runs, and the parent runs whose kind reacts to the end
-    of a child."""
+    """The owners of ended runs, with their rows locked. `schedules` are the schedules that started the runs. `parents`
+    are those parent runs that act on the end of a child."""
 
     schedules: Sequence[Row] = ()
     parents: Sequence[Run] = ()
@@ -73,9 +73,11 @@ def start(
     runs: Sequence[Run], now: Micros, deadlines: Sequence[Timer] = (), *, borrowed: bool = False
 ) -> Operation[list[Started]]:
     """Insert new runs, and return a `Started` for each. If an earlier run has the same key, the new run is not
-    inserted. The `Started` then has the id of the earlier run.
+    inserted.
 
-    `borrowed` means that the caller's code has opened the transaction and will commit it.
+    If `borrowed` is true, the caller's code has opened the transaction and will commit it. In this case `start` does
+    not lock serial keys and limits. A run with a serial key or a limit waits until the transaction is committed, and
+    joins the queue of its key or limit after that.
     """
     if not borrowed and not deadlines and all(map(_can_start_at_once, runs, repeat(now))):
         return (yield from _start_at_once(runs, now))
@@ -108,7 +110,8 @@ def start(
 
 
 def _can_start_at_once(run: Run, now: Micros) -> bool:
-    """Return whether a run is due and has no keys. The start of such a run writes only its row and its event."""
+    """Return whether a run is due and has neither a serial key nor a limit (`concurrency_key`). Such a run needs no
+    timer, and does not wait for other runs."""
     return run.due <= now and run.serial_key is None and run.concurrency_key is None
 
 
@@ -120,10 +123,12 @@ def _start_at_once(runs: Sequence[Run], now: Micros) -> Operation[list[Started]]
 
 
 def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]]:
-    """Return a `Started` for each run. `inserted` has the ids of the runs that this transaction inserted.
+    """Return a `Started` for each run. A chain is a run with its retries, and each new run begins a chain. `inserted`
+    has the ids of the runs that this try of the transaction inserted. For each run:
 
-    If an earlier run has the same key, the `Started` has the id of the earlier run. If an earlier try of this call
-    inserted the run, the run counts as new.
+    - If this try or an earlier try inserted the run, `new` is true, and `id` is the id of the run's chain.
+    - If the run was not inserted, because an older chain has the same key, `new` is false, and `id` is the id of the
+      older chain.
     """
     if len(inserted) == len(runs):
         return [Started(run.root_id, True) for run in runs]
@@ -138,8 +143,8 @@ def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]
 
 
 def hold(run: Run) -> None:
-    """Set a run with keys to `buffered`. It waits in the queue of its serial key, or of its limit if it has no serial
-    key."""
+    """Set a run to `buffered`, without storing it. A run with a serial key is to wait in the queue of this key, and any
+    other run in the queue of its limit."""
     run.status = Status.BUFFERED
     run.hold = "serial" if run.serial_key is not None else "limit"
     run.reason = f"serial {run.serial_key}" if run.serial_key is not None else f"limit {run.concurrency_key}"
@@ -153,10 +158,8 @@ def created(run: Run, now: Micros) -> Row:
 
 
 def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
-    """Make the waiting runs with these `ids` ready.
-
-    A run with a serial key or a limit becomes ready only when these allow it. The result is always an empty list.
-    """
+    """Make waiting runs ready. A run with a serial key or a limit joins the queue of the key or the limit, and becomes
+    ready only if there is room. Always returns an empty list, because waking a run needs no events."""
     woken = {row[0] for row in (yield sql("wake_runs", [(id,) for id in sorted(ids)], now=now))}
     if len(woken) == len(ids):
         return []
@@ -166,10 +169,8 @@ def wake(ids: Sequence[str], now: Micros) -> Operation[list[Row]]:
 
 
 def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Queue runs for their concurrency keys and serial keys. A run whose keys have room becomes ready at once.
-
-    The runs have waited for something else until now, for example for a time. The caller has locked their rows.
-    """
+    """Put waiting runs into the queues of their serial keys or limits. A run becomes ready if there is room for it. The
+    caller has locked the rows of the runs."""
     if runs:
         for run in runs:
             hold(run)
@@ -179,11 +180,11 @@ def to_the_gates(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(slots=True)
 class End:
-    """The new state of a claimed run that leaves its node.
+    """The new state of a run, to be written when the node that claimed the run releases it.
 
     - `finished`: whether the attempt has ended; if false, the run waits, or is ready again
-    - `following`: the next attempt, or None, if there is none
-    - `event`: the name of the event to write; if empty, the name is `run:` and the status
+    - `following`: the next attempt; None if no attempt follows
+    - `event`: the name of the event to write; if empty, the name consists of `run:` and the status, as in `run:failed`
     - `lines`: log lines to store
     - `stirs`: whether other runs may become ready because of this end
     """
@@ -206,8 +207,8 @@ Also: TypeAlias = Callable[[], Operation[list[Row]]]
 
 
 def end(ends: Sequence[End], node: str, now: Micros, kinds: Kinds, also: Also | None = None) -> Operation[list[End]]:
-    """Write the outcomes of runs that `node` has claimed, and return the refused ones. An outcome is refused if the
-    node has lost its claim on the run. If any outcome was accepted, `also` writes more rows in the same transaction."""
+    """Write the outcomes of runs that `node` has claimed. Returns the outcomes that were refused, because the node has
+    lost its claim. If any was accepted, `also` is called to write more rows in the same transaction."""
     # Three paths write the same rows and events. Two are shortcuts for the common batches, and all ends of a batch must
     # qualify:
     #  - `_succeed`, for successes of schedules' runs. It sends three columns for each run instead of ten, and gets back
@@ -262,8 +263,7 @@ def end(ends: Sequence[End], node: str, now: Micros, kinds: Kinds, also: Also | 
 
 
 def lock_owners(runs: Sequence[Run], kinds: Kinds) -> Operation[Owners]:
-    """Lock the schedules and the parents of these runs, and return them. Call this before the runs are locked. Every
-    transaction locks in this order, so there are no deadlocks."""
+    """Lock the schedules and the parent runs of `runs`. Call this before `runs` are locked, to avoid deadlocks."""
     schedules: Sequence[Row] = ()
     parents: Sequence[Run] = ()
     ids = {run.schedule_id for run in runs if run.schedule_id is not None}
@@ -277,8 +277,8 @@ def lock_owners(runs: Sequence[Run], kinds: Kinds) -> Operation[Owners]:
 
 
 def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Notify the schedules and parent runs in `owners` about the runs in `ended`. The caller has locked the owners with
-    `lock_owners`. Returns the events to write, and whether other runs may have become ready."""
+    """Notify schedules and parent runs that chains of attempts have ended. `owners` are these schedules and parents,
+    with locked rows. Returns the events to write, and whether other runs may have become ready."""
     events: list[Row] = []
     stirs = False
     of_schedules = [chain for chain in ended if chain.run.schedule_id is not None]
@@ -295,8 +295,8 @@ def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kin
 
 
 def _is_final_and_plain(e: End) -> bool:
-    """Return whether `e` ends its run and has only its outcome and event to write. Then no key is freed, no deadline
-    timer is deleted, and no log line is stored."""
+    """Return whether `e` ends its chain without further work: there is no key to free, no deadline timer to delete, no
+    log line to store, and no special event to write."""
     return (
         e.finished
         and e.following is None
@@ -321,8 +321,8 @@ def _is_success_of_schedule(e: End) -> bool:
 
 
 def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Operation[list[End]]:
-    """Write the outcomes of successful runs that schedules have started, and return the refused outcomes. An outcome is
-    refused if `node` has lost its claim on the run."""
+    """Write the successes of runs that schedules have started. Returns the outcomes that were refused, because `node`
+    has lost its claim. This is a fast path of `end`."""
     owners = yield from lock_owners([e.run for e in ends], kinds)
     ((count,),) = yield sql("succeed_runs", [(e.run.id, e.run.claim, e.result) for e in ends], node=node, now=now)
     refused: list[End] = []
@@ -343,8 +343,8 @@ def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Opera
 
 
 def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]:
-    """Write final outcomes as `end` does, for runs without a schedule or parent to notify. Returns the refused ends, as
-    `end` does."""
+    """Write outcomes after which no attempt follows. The runs have no schedule and no parent to notify. Returns the
+    outcomes that were refused, because `node` has lost its claim. This is a fast path of `end`."""
     rows = [(e.run.id, e.run.claim, e.status.value, e.reason, e.result, e.error) for e in ends]
     accepted = yield alone("finish_runs", rows, node=node, now=now)
     if accepted:
@@ -356,9 +356,12 @@ def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]
 
 
 def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Cancel each run in `ends` that would otherwise continue or be retried. Final ends are left unchanged.
+    """Cancel runs that would otherwise continue or be retried. An `End` is the new state of a run that its node
+    releases. The caller passes only ends of runs whose cancellation was requested.
 
-    Pass only the ends of runs whose cancellation was requested.
+    - If the run would wait, become ready again or be retried, change its `End` to a cancellation, and store the
+      cancellation.
+    - Otherwise, leave the `End` unchanged.
     """
     stopping = [e for e in ends if e.following is not None or not e.finished]
     for e in stopping:
@@ -369,8 +372,8 @@ def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
 
 
 def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Write what follows from `ends`: log lines, released keys and limits, next attempts, deleted timers. Keys are
-    released first, so runs that already wait for a key get it before the next attempts."""
+    """Store log lines, free keys and limits, insert next attempts, and delete deadline timers. Keys are freed before
+    next attempts are inserted. So a run that already waits for a key gets it first."""
     lines = [line for e in ends for line in e.lines]
     if lines:
         yield sql("insert_logs", lines)
@@ -390,23 +393,23 @@ def _write_consequences(ends: Sequence[End], now: Micros) -> Operation[None]:
 
 
 def _frees_serial(end: End) -> bool:
-    """Return whether `end` frees the serial key of its run. If the job holds the key only while an attempt is active,
-    every end frees the key. Otherwise only the end of the last attempt does."""
+    """Return whether `end` frees the serial key of its run. If `serial_hold` is "active", every end frees the key.
+    Otherwise only the end of the whole chain frees it."""
     if end.run.serial_hold == "active":
         return True
     return end.finished and end.following is None
 
 
 def _find_refused(ends: list[End], node: str) -> Operation[list[End]]:
-    """Return the ends that were not written because `node` has lost its claim. Ends that an earlier try of this
-    transaction has written are left out."""
+    """Return the ends that were refused, because `node` has lost its claim. `ends` may also contain ends that an
+    earlier try of this transaction has written. These ends are left out."""
     states = {id: state for id, *state in (yield sql("states_of", [(e.run.id,) for e in ends]))}
     return [e for e in ends if states.get(e.run.id) != [e.status.value, node, e.run.claim]]
 
 
 def _insert_attempts(runs: list[Run], now: Micros) -> Operation[None]:
-    """Insert next attempts. An attempt that is not due yet waits for its timer. A due attempt becomes ready, or goes
-    into the queue of its key."""
+    """Insert next attempts. An attempt that is not due waits for its timer. A due attempt becomes ready, or joins the
+    queue of its serial key or limit."""
     gated: list[Run] = []
     timers: list[Row] = []
     for run in runs:
@@ -447,11 +450,15 @@ def stop(
     force: bool = False,
     actor: str | None = None,
 ) -> Operation[tuple[Status, bool]]:
-    """Cancel or terminate a chain. If a node executes the chain's run, this asks the node to stop the run; with `force`
-    the run ends at once. Does nothing if the chain has ended before.
+    """Stop a chain, which is a run with its retries. What happens depends on the chain's newest attempt:
 
-    Returns (the status of the run afterwards, whether anything was changed). Raises `NotFound` if there is no chain
-    with this root id, and `UnknownKind` if this process does not know the kind of the run.
+    - If the attempt is over, nothing changes.
+    - If the attempt is not a job, the `stop` function of its kind decides. `force` has no effect.
+    - If a node is executing the attempt and `force` is false, the node gets a request to stop the attempt.
+    - In all other cases, the attempt ends at once with `status` and `reason`.
+
+    Returns (the status of the newest attempt afterwards, whether anything was changed). Raises `NotFound` if the chain
+    does not exist. Raises `UnknownKind` if the attempt is not over and this process does not know its kind.
     """
     newest = yield sql("run_of_chain", root=root)
     owners = yield from lock_owners(list(map(whole_run, newest)), kinds)
@@ -467,8 +474,13 @@ def stop(
 def stop_chain(
     root: str, status: Status, reason: str | None, now: Micros, force: bool, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """Stop the run with the root id `root`, as `stop` does. The caller has locked the run's owners, and must write the
-    returned events. Returns the status afterwards, the events, and the runs that this call has ended."""
+    """Stop a chain, which is a run with its retries, as `stop` does. Two things are left to the caller: to write the
+    events, and to notify the owners of the chain. Owners are the schedule that started the chain, and a parent run. The
+    caller must have locked them with `lock_owners`.
+
+    Returns (the status of the newest attempt afterwards, events to write, ended chains). Raises the same errors as
+    `stop`.
+    """
     run = yield from _newest_locked(root)
     if run.status.over:
         return run.status, [], []
@@ -493,14 +505,16 @@ def stop_chain(
 def stop_anywhere(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End a locked run with `status`, even while a node executes the run. Later writes of that node are refused. The
-    run must not be a job. Returns the status, the events to write, and the ended run."""
+    """End a run that is not a job, even while a node executes it. The caller has locked the run. Returns the same
+    values as `stop_chain`: (the new status of the run, events to write, ended chains). A chain is a run with its
+    retries. The only ended chain is the chain of this run."""
     yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
     return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
 
 
 def resume(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-    """Make the runs of a dead node ready again. These runs are not jobs, and keep their ids."""
+    """Make runs of the dead node `node` ready again. Each run keeps its id and its attempt number. If the cancellation
+    of a run was requested, the run is cancelled instead. `runs` must not contain runs of jobs."""
     yield from end([End(run, Status.READY, finished=False, event="run:resumed") for run in runs], node, now, kinds)
 
 
@@ -517,8 +531,8 @@ def _newest_locked(root: str) -> Operation[Run]:
 
 
 def expire(roots: Sequence[str], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
-    """End chains whose deadline has passed, whatever their status, and return the events to write. If this process does
-    not know the kind of a run, it sets the deadline timer again, for a node that knows the kind."""
+    """End chains whose deadline has passed, and return the events to write. If this process does not know the kind of a
+    run, set the deadline timer again, so that another node can end the chain."""
     events: list[Row] = []
     ended: list[Ended] = []
     newest: list[Run] = []

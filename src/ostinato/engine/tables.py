@@ -1,5 +1,8 @@
-"""List the engine's own tables, and delete the rows of a namespace. The deletion includes the tables of extensions
-(`Way`). Some rows, such as runs, prevent the deletion. Events are kept."""
+"""List the engine's own tables. When a namespace is deleted, delete its rows from the tables.
+
+A namespace that still has rows in certain tables, for example runs, cannot be deleted. The events of a deleted
+namespace are kept.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +48,8 @@ class NamespaceTables:
         self._statement = Statements("\n\n".join(first + drop))
 
     def left(self, namespace: str) -> Operation[list[str]]:
-        """Return the kinds of rows, such as "runs", that prevent the deletion of `namespace`. If nothing prevents the
-        deletion, the list is empty."""
+        """Return what `namespace` still has that prevents its deletion, for example `["runs"]`. The list is empty if
+        the namespace can be deleted."""
         words = []
         for table in self._restrict:
             if (yield self._statement(f"first_of_{table.name}", namespace=namespace)):
@@ -54,6 +57,7 @@ class NamespaceTables:
         return words
 
     def drop(self, namespace: str) -> Operation[None]:
-        """Delete the rows of a namespace from the tables with `namespace="cascade"`."""
+        """Delete the rows of `namespace` from each table that is declared with `Table(…, "cascade")`. Rows in other
+        tables stay."""
         for table in self._cascade:
             yield self._statement(f"drop_{table.name}", namespace=namespace)

@@ -54,8 +54,7 @@ class Spans:
         self.tracer = trace.get_tracer("ostinato")
 
     def of(self, name: str, **attributes: str | int) -> AbstractContextManager[trace.Span | None]:
-        """Return a context manager that records a span around its block. It yields the span, or None without
-        tracing."""
+        """Return a context manager that records a span and yields it. Without tracing, it yields None."""
         if not self.on:
             return _NOTHING
         named = {f"ostinato.{key}": value for key, value in attributes.items()}

@@ -1,11 +1,16 @@
 """Keep the same time on all nodes of a store.
 
-On PostgreSQL, all nodes use the server's clock. On SQLite, the time is the sum of a monotonic clock and an offset. The
-offset is stored, and all nodes use it. A monotonic clock cannot be set.
+On PostgreSQL, all nodes use the server's clock. On SQLite, the time is the sum of the machine's monotonic ticks, which
+nobody can set, and an offset. The offset is stored, and all nodes use the stored offset. On a system where processes
+cannot compare their ticks, each process keeps a separate offset in memory.
 
-If somebody sets the machine's clock, the offset follows. A change of at most `SMALL` is followed at once. A larger
-change may be a mistake, so it is followed only after `PATIENCE`. A wrong step forward would make schedules miss hours.
-A wrong step back would keep expired leases alive.
+The machine also has a clock that people and programs can set. If this clock is set, the nodes change the offset, so
+that the time equals the machine's clock again:
+
+- If the time differs from the machine's clock by at most `SMALL`, the nodes change the offset at once.
+- If the time differs by more, the clock may have been set by mistake. The nodes change the offset only after the
+  difference has lasted for `PATIENCE`. A wrong step forward would make schedules miss hours. A wrong step back would
+  keep expired leases alive.
 """
 
 from __future__ import annotations
@@ -29,7 +34,7 @@ _SLOW: Micros = SECOND  # a reading that takes longer is too inaccurate
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """An offset that turns the ticks of a monotonic clock into the time. The time is the ticks plus `ahead`. `origin`
+    """An offset between a monotonic clock and the time. The time is the ticks of the clock plus `ahead`. `origin`
     identifies the moment from which the ticks count, such as one boot of the machine."""
 
     origin: str
@@ -37,13 +42,20 @@ class Agreement:
 
 
 def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement:
-    """Return the clock offset that all nodes must use: `before` or `here`.
+    """Return the offset that all nodes must use: `before` or `here`. An offset is the difference between a time and the
+    ticks of a monotonic clock.
 
-    - `before`: the offset that was used until now, or None.
-    - `here`: the present offset of the machine's clock.
-    - `stood`: how long the machine's clock has had its present offset.
+    - `before`: the offset that the nodes have used until now; None if they have not agreed on one yet
+    - `here`: the difference between the time of this machine's clock and the machine's ticks
+    - `stood`: how long this machine's clock has had the offset `here`
 
-    If the two offsets differ by more than `SMALL`, return `before` until `stood` reaches `PATIENCE`.
+    The rules are:
+
+    - If `before` is None, return `here`.
+    - If `before.origin` differs from `here.origin`, return `here`. The origin changes when the machine restarts.
+    - If the two offsets are almost equal, return `before`.
+    - If the two offsets differ by at most `SMALL`, return `here`.
+    - If the two offsets differ by more, return `before` until `stood` reaches `PATIENCE`, and `here` from then on.
     """
     if before is None or before.origin != here.origin:
         return here  # the first node, or the first since the machine restarted
@@ -54,8 +66,8 @@ def agree(before: Agreement | None, here: Agreement, stood: Micros) -> Agreement
 
 
 class Timekeeper:
-    """Keeps a node's clock equal to the clock of its store. `stepped` is called when the node's clock was changed by
-    more than `SMALL`."""
+    """Keeps `clock`, the clock of a node, equal to the time that all nodes of `store` share. When the clock changes by
+    more than `SMALL`, `stepped` is called. It is not called when the clock is set for the first time."""
 
     def __init__(self, store: Store, clock: SharedClock, stepped: Callable[[], None]) -> None:
         self._store = store
@@ -66,22 +78,24 @@ class Timekeeper:
         self._seen: tuple[Micros, Micros] | None = None  # a step that is not followed yet: its offset, and since when
 
     def beside(self, store: Store, stepped: Callable[[], None]) -> Timekeeper:
-        """Return a second timekeeper for the same clock, for use in another event loop. `store` must belong to that
-        event loop."""
+        """Return a second timekeeper, which sets the same clock. It is for another event loop: the loop on which
+        `store` was opened."""
         keeper = Timekeeper(store, self._clock, stepped)
         keeper._server = self._server
         return keeper
 
     async def refresh(self) -> None:
-        """Measure the server's clock, unless it was measured in the last two seconds. Call this before work that
-        depends on the time: after a process was suspended, its own time may be wrong."""
+        """Set the clock by the clock of the PostgreSQL server, unless this was done in the last two seconds. On SQLite,
+        do nothing. Call this before work that depends on the time, because the clock may be wrong after the process was
+        suspended."""
         at = self._clock.measured_at
         if self._server and (at is None or not 0 <= self._clock.local.ticks() - at <= _FRESH):
             await self.measure()
 
     async def measure(self, *, looking: bool = False) -> None:
-        """Set the clock to the time that all nodes share. If this changes the shared offset, the new offset is stored.
-        With `looking=True`, nothing is stored."""
+        """Set the clock to the time that all nodes share. On SQLite, this time is the ticks of the machine plus a
+        stored offset. If the offset must change, also store the new offset for the other nodes. If `looking` is true,
+        store nothing."""
         local = self._clock.local
         before = local.ticks()
         shared = await self._store.clock_probe()
@@ -113,7 +127,12 @@ class Timekeeper:
         self._set(agreed.ahead)
 
     def _stood(self, ahead: Micros) -> Micros:
-        """Return for how long the machine's clock has had this offset."""
+        """Return for how many microseconds the machine's clock has been ahead of the monotonic ticks by `ahead`, while
+        the nodes used another offset. A difference of up to `SMALL` is ignored. Return 0 in two cases:
+
+        - At the last measurement, the nodes used the offset of the machine's clock.
+        - The machine's clock has been set since the last measurement.
+        """
         if self._seen is None:
             return 0
         where, since = self._seen
@@ -145,8 +164,10 @@ def look() -> Operation[Agreement | None]:
 
 
 def settle(here: Agreement, stood: Micros) -> Operation[Agreement]:
-    """Decide which offset to use, store it, and return it. This is one transaction, so all nodes use the same
-    offset."""
+    """In one transaction, choose the offset that all nodes must use, store it if it has changed, and return it. An
+    offset is the difference between the time and the ticks of a monotonic clock. `agree` chooses between the stored
+    offset and `here`, the offset of this machine's clock. `stood` is how long this machine's clock has had the offset
+    `here`."""
     before = yield from look()
     agreed = agree(before, here, stood)
     if agreed != before:

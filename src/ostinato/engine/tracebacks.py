@@ -15,8 +15,7 @@ _RUNPY = "<frozen runpy>"
 
 
 def job_traceback(problem: BaseException) -> str:
-    """Return the traceback as text. It begins at the job's function, without the frames of the engine that called it.
-    It contains no values of variables."""
+    """Return the traceback as text, beginning at the job's function. It contains no values of variables."""
     return "".join(traceback.format_exception(type(problem), problem, below_the_engine(problem.__traceback__)))
 
 

@@ -1,7 +1,7 @@
 """List the options of runs and schedules in one table.
 
-`http.shapes.common.RequestBody` builds fields of HTTP request bodies from the table. `cli.options` builds flags of the
-command line from it.
+The class `http.shapes.common.RequestBody` builds fields of HTTP request bodies from the table. The module `cli.options`
+builds flags of the command line from it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ostinato.schedules.model import OverlapName
 
 
 class Kind(Enum):
-    """The form of an option's value. On the command line, objects and JSON are written as JSON texts."""
+    """The form of an option's value. On the command line, an object or a JSON value is written as JSON text."""
 
     TEXT = auto()
     NOTES = auto()
@@ -33,11 +33,9 @@ class Kind(Enum):
 class Option:
     """One option of runs or schedules.
 
-    - `name`: the field of a request body
-    - `flag`: the flag of the command line; empty if the flag is simply `--` and the name
-    - `least`: the minimum of a whole number
-    - `most`: the maximum of a whole number
-    - `choices`: the words that shell completion offers
+    `flag` is the flag on the command line. If `flag` is empty, the flag is made from `name`: `serial_key` becomes
+    `--serial-key`. `least` and `most` are the limits of a whole number. `choices` are the words that shell completion
+    offers.
     """
 
     name: str

@@ -1,6 +1,7 @@
 """Find the runs that an event or a delivery is about.
 
-If a read guard hides such a run, it also hides the event or the delivery.
+A read guard is a journey's rule about who may read the journey. If a read guard hides a run, it also hides the events
+about the run, and the deliveries of these events.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from ostinato.webhooks import JOB as DELIVERY
 
 
 def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str, str]:
-    """Return the runs that an event is about, as a dict from run id to name. A name that is not known is empty."""
+    """Return the runs that an event is about, as a dict from run id to the run's name. An unknown name is ""."""
     called = str(data.get("name", ""))
     if name.startswith("run:") or (name.startswith("journey:") and name != "journey:deployed"):
         return {subject: called}
@@ -21,11 +22,11 @@ def runs_of_event(name: str, subject: str, data: Mapping[str, Any]) -> dict[str,
 
 
 def journeys_of_run(id: str, kind: str, name: str, input: Any) -> dict[str, str]:
-    """Return the runs whose read guards may hide this run. The result is a dict from run id to run name.
+    """Return the runs whose read guards may hide the run `id`, as a dict from run id to name.
 
-    - If this run is not a job, the result has only this run.
-    - If this run is a job that delivers an event to a webhook, the result has the run that the event is about, if any.
-    - If this run is any other job, the result is empty.
+    - If the run is not a job, the dict has the run itself.
+    - If the run is a job that delivers an event, the dict has the run that the event is about.
+    - For any other job, the dict is empty: no read guard hides the job.
     """
     if kind != "job":
         return {id: name}

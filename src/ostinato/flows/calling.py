@@ -9,8 +9,7 @@ from typing import Any
 
 
 async def call(function: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
-    """Call a function and return its result. A function that is not async runs in a thread, so that it does not block
-    the node."""
+    """Call a function and return its result. A function that is not async runs in a thread."""
     if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
         return await function(*arguments, **keywords)
     result = await asyncio.to_thread(function, *arguments, **keywords)

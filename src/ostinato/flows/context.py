@@ -1,7 +1,4 @@
-"""Define `FlowContext`, the `ctx` with which a flow talks with its user.
-
-A flow can say, ask, confirm and escalate. It also has the operations of a durable function.
-"""
+"""Define `FlowContext`, the first argument of a flow (`ctx`), which talks with the user and records steps."""
 
 from __future__ import annotations
 
@@ -74,7 +71,7 @@ class FlowContext:
 
     @property
     def trigger(self) -> Mapping[str, Any]:
-        """The metadata of the current turn. For a scheduled turn they include the metadata of the schedule."""
+        """The metadata of the current turn. For a scheduled turn, they include the schedule's metadata."""
         return self._turn.metadata
 
     @property
@@ -84,7 +81,7 @@ class FlowContext:
 
     @property
     def text(self) -> str | None:
-        """The text that the user wrote in this turn, or None."""
+        """The text that began this turn, or None if the turn began without a text, for example by a schedule."""
         return self._turn.text
 
     @property
@@ -101,15 +98,15 @@ class FlowContext:
     # Talking
 
     async def say(self, text: str, **structured: Any) -> bool:
-        """Send a message. Returns False if it was not sent: a hook has canceled it, a person has taken over, or the
-        transport has failed."""
+        """Send a message. Return False if a hook, a takeover or a failure of the transport prevented the sending."""
         check_text(text, "what ctx.say says")
         return await self._session.respond(Candidate(text, "flow", structured or None))
 
     async def ask(self, text: str | None, *, timeout: Length | None = None, default: Any = _NOTHING) -> Any:
-        """Ask the user and return the answer, even if it comes after a restart. If no answer comes within `timeout`,
-        return `default` if it is given, and raise `AnswerTimedOut` otherwise. If `text` is None, only wait for the
-        user's next message."""
+        """Ask the user and return the answer. If `text` is None, only wait for the user's next message.
+
+        If no answer comes within `timeout`, return `default`, or raise `AnswerTimedOut` if there is no default.
+        """
         if default is not _NOTHING and timeout is None:
             raise OstinatoError("ctx.ask(default=…) needs a timeout: without one it waits for the answer")
         if text is not None:
@@ -124,9 +121,11 @@ class FlowContext:
     async def confirm(
         self, text: str, *, timeout: Length | None = None, default: bool | None = None, again: str = _AGAIN
     ) -> bool:
-        """Ask the user a question and return whether the answer is yes. If the answer is neither yes nor no, the user
-        is asked again; the third such answer counts as no. If no answer comes within `timeout`, return `default`, or
-        raise `AnswerTimedOut` if there is no default."""
+        """Ask the user a question and return whether the answer is yes.
+
+        After an answer that is neither yes nor no, ask again; the third such answer counts as no. If no answer comes
+        within `timeout`, return `default`, or raise `AnswerTimedOut` if there is no default.
+        """
         if default is not None and timeout is None:
             raise OstinatoError("ctx.confirm(default=…) needs a timeout: without one it waits for the answer")
         await self._set_hitl(Hitl.PENDING_CONFIRM, "hitl:confirm_requested", question=text)
@@ -165,9 +164,15 @@ class FlowContext:
     ) -> Resolution:
         """Ask a person to decide or to take over the conversation. Wait for the decision and return it.
 
-        `meanwhile` says what happens to messages that the user sends during the wait: `noop` does nothing, `ack` sends
-        the text `ack`, `queue` holds the messages back until the flow continues, and `classic` lets the model answer.
-        During a live takeover the messages go to the person.
+        If nobody decides within `timeout`, the `status` of the result is timed_out. `meanwhile` says what happens to
+        the user's messages during the wait:
+
+        - `noop`: they are ignored
+        - `ack`: each gets the text `ack` as the answer
+        - `queue`: they are kept until the flow has ended
+        - `classic`: the model answers them
+
+        During a live takeover, the messages go to the person.
         """
         check_text(question, "the question")
         if mode not in (people.ASYNC, people.LIVE):
@@ -209,14 +214,12 @@ class FlowContext:
         return id
 
     def _due(self, timeout: Length | None) -> datetime | None:
-        """Return when a wait that begins now times out, or None without a timeout. The present time is recorded, so a
-        replay returns the same."""
+        """Return when a wait that begins now times out, or None without a timeout. A replay returns the same time."""
         length = read_positive_length(timeout, "timeout")
         return None if length is None else self._session.ctx.now() + timedelta(microseconds=length)
 
     async def _resolution(self, id: str, *, timed_out: bool) -> Resolution:
-        """Return the decision about an escalation. With `timed_out`, close the escalation as timed out, unless a
-        decision was committed before."""
+        """Return the decision about an escalation. With `timed_out`, first close the escalation if it is pending."""
 
         def read(place: Any) -> Operation[dict[str, Any]]:
             if timed_out:
@@ -244,12 +247,11 @@ class FlowContext:
     ) -> Proxy:
         """Put a person between the user and this flow. The agent's transport sends the user's messages to the person.
 
-        `to` is the address of the person, and is required. `await proxy.receive()` returns the next text that the
-        person says, and `await proxy.stop()` ends the proxy. If `mode` is `shadow`, the user sees nothing of the
-        person. If `mode` is `mirror`, the person's texts are also sent to the user unchanged.
+        `to` is the person's address, and is required. `await proxy.receive()` returns the person's next text, and
+        `await proxy.stop()` ends the proxy. With the mode `shadow`, the user sees nothing of the person. With `mirror`,
+        the person's texts are also sent to the user.
 
-        A session can have only one proxy. If the session already has a proxy, this call raises an error. With
-        `replace`, this call ends the old proxy in the same transaction instead.
+        A session can have only one proxy. A second call raises an error or, with `replace`, ends the old proxy.
         """
         if to is None:
             raise OstinatoError(
@@ -269,12 +271,11 @@ class FlowContext:
     # Acting
 
     async def tool(self, name: str, **arguments: Any) -> Any:
-        """Call a tool of the agent as the model would call it, and return the tool's result."""
+        """Call a tool of the agent as the model would, and return the tool's result."""
         return await self._session.call_tool(name, arguments)
 
     def handoff(self, flow: str, input: Mapping[str, Any] | None = None) -> NoReturn:
-        """Continue with another flow instead of this one. With `classic`, the model answers. This call does not
-        return."""
+        """Leave this flow for another one. If `flow` is `classic`, the model answers. This call does not return."""
         raise Switched(flow, input, "handoff")
 
     def end(self, reason: str | None = None) -> NoReturn:
@@ -298,7 +299,7 @@ class FlowContext:
         await self._session.wait("sleep", self._due(length), lambda turn: False, "classic")
 
     def now(self) -> datetime:
-        """Return the present time. It is recorded, so a replay returns the same."""
+        """Return the present time. The time is recorded, so a replay returns the same time."""
         return self._session.ctx.now()
 
     def random(self) -> float:
@@ -308,10 +309,12 @@ class FlowContext:
         return self._session.ctx.uuid()
 
     def version(self, name: str, version: int) -> int:
-        """Return which branch of a code change this session must take, as a number. `name` identifies the change.
+        """Return which version of changed code this flow must execute, as a number.
 
-        - If the session has called this method with `name` before, return the same number again.
-        - If the session passed this place before the change was made, return 1.
+        `name` identifies the change. The old code is version 1, and the new code is `version`.
+
+        - If the flow has called this method with `name` before, return the same number again.
+        - If the flow passed this place before the change was made, return 1.
         - Otherwise return `version`.
         """
         return self._session.ctx.version(name, version)
@@ -331,8 +334,10 @@ class Proxy:
         self.to = to
 
     async def receive(self) -> str | None:
-        """Wait for the next text that the person says, and return it. Meanwhile, messages of the user are sent to the
-        person. Return None after the timeout, or if the proxy is resolved, stopped or replaced."""
+        """Wait for the person's next text, and return it. Meanwhile, send the user's messages to the person.
+
+        Return None if the timeout has passed, or if the proxy was resolved, stopped or replaced.
+        """
         session = self._ctx._session
         while session.proxy_id == self.id:
             turn = await session.wait(
@@ -373,6 +378,6 @@ def _resolves(turn: LiveTurn, id: str) -> bool:
 
 
 def read_yes_or_no(text: str) -> bool | None:
-    """Return True if the text means yes, False if it means no, and None if it is neither."""
+    """Return True for yes, False for no, and None for any other text."""
     word = text.strip().strip(".!?").lower()
     return True if word in YES else False if word in NO else None

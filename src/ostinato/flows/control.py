@@ -1,5 +1,4 @@
-"""Exceptions that leave a flow or a turn before its code ends. Like `Cancelled`, they are not subclasses of
-`Exception`, so that `except Exception` in a flow does not catch them."""
+"""Exceptions that leave a flow or a turn early. `except Exception` in a flow does not catch them."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ class Switched(BaseException):
 
 
 class NotDirect(BaseException):
-    """Raised when a turn that is handled directly, without recorded steps, needs a recorded step after all. The run of
-    the turn's session then handles the turn. `notes` are facts that the run needs to continue."""
+    """Raised if a turn that this node handles without recorded steps needs a recorded step. The session's run then
+    handles the turn. `notes` are facts that the run needs."""
 
     def __init__(self, **notes: Any) -> None:
         super().__init__()
@@ -35,5 +34,4 @@ class NotDirect(BaseException):
 
 
 class ClaimLost(BaseException):
-    """Raised when this node no longer holds the run of a session. All further writes of this node for the run are
-    refused."""
+    """Raised if this node no longer holds the run of a session. The store refuses all further writes for that run."""

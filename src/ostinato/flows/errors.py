@@ -12,8 +12,7 @@ class AgentError(OstinatoError):
 
 
 class DefinitionError(AgentError):
-    """A schedule or a campaign has a field with a wrong value. `faults` is a tuple of pairs: the path of the field in
-    the definition, and a description of the mistake."""
+    """A field of a schedule or campaign is wrong. `faults` are pairs: the path of a field, and what is wrong there."""
 
     def __init__(self, message: str, *faults: tuple[tuple[str | int, ...], str]) -> None:
         super().__init__(message)
@@ -31,9 +30,9 @@ class AudienceTooLarge(AgentError):
 class VariantInputError(AgentError, InputError):
     """A flow does not accept the arguments of a campaign's variant.
 
-    The arguments are the campaign's input, overridden by the variant's input. `places` has one path for each fault. A
-    path begins with `input` if the wrong value comes from the campaign's input. Otherwise the path begins with
-    `options` and leads to the variant's input.
+    The arguments are the campaign's input, overridden by the variant's input. For each fault, `places` has the path of
+    the wrong value in the campaign's definition. The path begins with `input` if the value is in the campaign's input,
+    and otherwise with `options`.
     """
 
     def __init__(
@@ -59,7 +58,7 @@ class ModelRefused(AgentError):
 
 
 class NotSent(AgentError):
-    """The transport knows that nothing was delivered. With `retry`, another attempt may succeed."""
+    """Raised by a transport if certainly nothing was delivered. If `retry` is true, another attempt may succeed."""
 
     def __init__(self, words: str, *, retry: bool = True) -> None:
         super().__init__(words)

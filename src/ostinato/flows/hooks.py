@@ -1,8 +1,8 @@
 """The inputs and results of hooks.
 
-`before_llm(input)` and `before_response(input)` decide how a turn continues. `on_response(structured, user, meta)` is
-called after the message was sent and stored. If a hook raises, the turn continues as if the hook had returned None, and
-an event records the error.
+`before_llm(input)` and `before_response(input)` decide how a turn continues. `on_response(structured, ctx, meta)` is
+called after the message was sent. If a hook raises, the turn continues as if the hook had returned None, and an event
+records the error.
 """
 
 from __future__ import annotations
@@ -55,8 +55,7 @@ class BeforeLLMInput:
 
 @dataclass(frozen=True, slots=True)
 class BeforeResponseInput:
-    """The input of `before_response`. `reply` is the message that is about to be sent; `producer` says what produced
-    it."""
+    """The input of the hook `before_response`. `reply` is the message to send, and `producer` is what produced it."""
 
     agent: str
     user: UserInfo
@@ -68,8 +67,8 @@ class BeforeResponseInput:
 
 @dataclass(frozen=True, slots=True)
 class ResponseMeta:
-    """What `on_response` learns about a response. `source` is `scheduled` for a scheduled turn, and otherwise the same
-    as `producer`."""
+    """Facts about a response, for the hook `on_response`. For a scheduled turn, `source` is `scheduled`. For any other
+    turn, `source` is the same as `producer`."""
 
     source: str
     producer: str
@@ -138,8 +137,7 @@ Action = Literal["continue", "skip_llm", "route_flow", "end", "cancel", "replace
 
 
 def before_llm_result(result: object) -> dict[str, Any]:
-    """Return the result of a `before_llm` hook as a JSON object. Raises OstinatoError if it is not one of the allowed
-    results."""
+    """Return a `before_llm` hook's result as a JSON object. Raises OstinatoError if the result is not allowed."""
     match result:
         case None | Continue():
             return {"action": "continue"}
@@ -155,8 +153,7 @@ def before_llm_result(result: object) -> dict[str, Any]:
 
 
 def before_response_result(result: object) -> dict[str, Any]:
-    """Return the result of a `before_response` hook as a JSON object. Raises OstinatoError if it is not one of the
-    allowed results."""
+    """Return a `before_response` hook's result as a JSON object. Raises OstinatoError if the result is not allowed."""
     match result:
         case None | Continue():
             return {"action": "continue"}
@@ -172,11 +169,9 @@ def before_response_result(result: object) -> dict[str, Any]:
 def within_window(
     hours: float = 24, *, template: str | None = None
 ) -> Callable[[BeforeResponseInput], Continue | Cancel | Replace]:
-    """Return a `before_response` hook for channels that allow free text only for some hours after the user's last
-    message.
+    """Return a `before_response` hook for channels that limit free text to some hours after the user's last message.
 
-    Outside this window the hook replaces the reply with `template`. Without a template it cancels the reply with the
-    reason `window_closed`.
+    After these hours, the hook replaces the reply with `template`, or cancels the reply if there is no template.
     """
     window = timedelta(hours=hours)
 

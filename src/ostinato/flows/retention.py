@@ -1,4 +1,5 @@
-"""Delete old conversations and campaigns of an agent that has the setting `keep`, a bounded number at a time."""
+"""Delete old conversations and old campaigns. An agent's setting `keep` says how long they are kept. Without this
+setting, nothing is deleted. Each call deletes a bounded number."""
 
 from __future__ import annotations
 
@@ -12,11 +13,8 @@ _ROWS = 2000  # recipients, or turns without a session, in one transaction
 
 
 def delete_old(agent: str, before: Micros) -> Operation[bool]:
-    """Delete one batch of an agent's old rows, and return whether more may be left.
-
-    Sessions and campaigns are old if they ended before the time `before`. Sessions are deleted with their turns and
-    messages. Campaigns are deleted with their recipients. Old turns without a session are deleted, too.
-    """
+    """Delete some of an agent's sessions, turns and campaigns that ended before the time `before`. Return whether there
+    may be more to delete."""
     sessions = yield statement("old_sessions", agent=agent, before=before, limit=_SESSIONS)
     if sessions:
         ids = [(row[0],) for row in sessions]

@@ -1,8 +1,10 @@
 """Let the model choose the flow for a message.
 
-`Detector` asks the model to classify the message, and `SchemaFlow` reads a field of its answer. The choice `classic`
-means that no flow begins and the model answers. A router that is not sure returns its fallback, which is a flow or
-`classic`.
+A `Detector` asks the model to classify the message before anything is answered. A `SchemaFlow` reads the choice from a
+field of the model's answer to the user.
+
+The choice `classic` means that no flow begins, and the model answers the user. A router that cannot decide chooses its
+`fallback`, which is a flow or `classic`.
 """
 
 from __future__ import annotations
@@ -34,9 +36,8 @@ class Startable(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Routed:
-    """The decision of a router. `flow` is the name of a flow, or `classic` if the model answers instead. `why` is
-    `chosen`, `unknown_flow`, `unreadable` or `low_confidence`. Unless `why` is `chosen`, `flow` is the router's
-    fallback."""
+    """The decision of a router. If the model chose `flow`, `why` is `chosen`. If `flow` is the fallback, `why` is the
+    reason: `unknown_flow`, `unreadable` or `low_confidence`."""
 
     flow: str
     why: str = CHOSEN
@@ -48,7 +49,7 @@ class Routed:
 
 @dataclass(frozen=True)
 class Detector:
-    """Asks a model which flow fits a message. If `model` is None, the agent's own model is asked."""
+    """Asks a model which flow fits a message. If `model` is None, it asks the agent's own model."""
 
     min_confidence: float
     fallback: str
@@ -71,8 +72,7 @@ class Detector:
         return ModelRequest(messages, structured=True)
 
     def read(self, text: str, flows: Mapping[str, Startable]) -> Routed:
-        """Return the decision that the model's answer `text` contains. If the answer is unusable or not confident
-        enough, return the fallback."""
+        """Read the decision from the model's answer. If the answer is unusable or uncertain, return the fallback."""
         answer = _object(text)
         if answer is None:
             return Routed(self.fallback, "unreadable")
@@ -88,23 +88,26 @@ class Detector:
 
 @dataclass(frozen=True)
 class SchemaFlow:
-    """A router that reads the chosen flow from a field of the model's JSON answer. If the field names a flow, that flow
-    begins, and the answer is not sent. If the field is missing or `classic`, the answer is sent. Otherwise `fallback`
-    is chosen."""
+    """A router that reads the chosen flow from a field of the model's JSON answer.
+
+    - If the field names a flow, that flow begins, and the answer is not sent.
+    - If the field is missing or `classic`, the answer is sent.
+    - If the field has another value, or the answer is not a JSON object, `fallback` is chosen.
+    """
 
     field: str
     fallback: str
 
     def instruction(self, flows: Mapping[str, Startable]) -> str:
-        """Return the instruction that tells the model how its answer can choose one of `flows`."""
+        """Return the text that explains to the model how to choose one of `flows` in its answer."""
         return (
             f"Answer with one JSON object: `reply` is what to say. If one of these flows handles the message, "
             f"set `{self.field}` to its name instead.\n{describe(flows)}"
         )
 
     def read(self, structured: Any, flows: Mapping[str, Startable]) -> Routed:
-        """Return the decision in the model's answer. `structured` is the answer as JSON, or None if it cannot be
-        read."""
+        """Return the decision in `structured`, the model's answer as parsed JSON. If the answer was not JSON,
+        `structured` is None, and the decision is the fallback."""
         if not isinstance(structured, Mapping):
             return Routed(self.fallback, "unreadable")
         flow = structured.get(self.field)
@@ -126,7 +129,7 @@ def startable(flows: Mapping[str, Startable]) -> list[str]:
 
 
 def describe(flows: Mapping[str, Startable]) -> str:
-    """Return a text with one line for each flow that can begin without an input: its name and its description."""
+    """Return one line for each flow that can begin without an input: its name and its description."""
     lines = [f"- {name}: {flows[name].description}".rstrip(": ") for name in startable(flows)]
     return "\n".join(["Flows:", *lines, f"- {CLASSIC}: none of them"])
 

@@ -1,7 +1,6 @@
 """Send messages of agents to users, and read messages from users.
 
-`Transport` is the protocol. `WebhookTransport` posts signed messages to a URL. `ConsoleTransport` writes messages to
-the terminal.
+`Transport` is the protocol. `WebhookTransport` posts signed messages to a URL. `ConsoleTransport` is for the terminal.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class OutgoingMessage:
 
 @dataclass(frozen=True, slots=True)
 class InboundMessage:
-    """A message from a user. `id` is its id in the transport; if the same message comes again, it has the same id."""
+    """A message from a user. The transport assigns `id`. A message that arrives twice has the same `id` both times."""
 
     id: str
     user: str
@@ -52,9 +51,14 @@ class InboundMessage:
 
 
 class Transport(Protocol):
-    """Sends messages. `idempotent` says that the receiver detects a repeated `key`, so that a message whose delivery is
-    unknown may be sent again. `send` returns the id that the receiver gave to the message, or None. `send` raises
-    `NotSent` if nothing was delivered. After any other exception the delivery is unknown."""
+    """Sends messages.
+
+    Set `idempotent` if the receiver ignores a message whose `key` it has already seen. Then a message is sent again if
+    it is unknown whether it was delivered.
+
+    `send` returns the id that the receiver gave to the message, or None if there is no such id. `send` raises `NotSent`
+    if the message was certainly not delivered. After any other exception, the delivery is unknown.
+    """
 
     idempotent: bool
 
@@ -63,11 +67,10 @@ class Transport(Protocol):
 
 @dataclass(frozen=True)
 class WebhookTransport:
-    """Posts messages to a URL, signed by the Standard Webhooks convention, and reads inbound messages that are signed
-    in the same way.
+    """Posts messages to a URL, and reads inbound messages. Both are signed by the Standard Webhooks convention.
 
-    `secrets` may be references such as `secret://chat`. The key of a message is its `webhook-id`. Set `idempotent` if
-    the receiver detects repeated keys.
+    `secrets` may be references such as `secret://chat`. A message's key is sent in the header `webhook-id`. Set
+    `idempotent` if the receiver detects repeated keys.
     """
 
     url: str
@@ -123,8 +126,7 @@ class WebhookTransport:
         raise OstinatoError(words)  # a server that failed may have delivered the message
 
     def read_inbound(self, headers: Mapping[str, str], body: bytes, now: Micros) -> InboundMessage:
-        """Read a message that arrived over HTTP. Raises `SignatureInvalid` if it is not signed with one of the
-        secrets."""
+        """Read a message that arrived over HTTP. Raises `SignatureInvalid` if no secret matches its signature."""
         resolved = resolve(list(self.secrets))
         signing.verify(resolved.value, headers, body, now)
         return read_inbound(body)
@@ -140,8 +142,7 @@ def _read_id(content: bytes) -> str | None:
 
 
 def read_inbound(body: bytes) -> InboundMessage:
-    """Read a message `{"id": …, "user": …, "text": …}`. Raises OstinatoError if it is not valid JSON or a field is
-    invalid."""
+    """Read a message `{"id": …, "user": …, "text": …}`. Raises OstinatoError if the JSON or a field is invalid."""
     try:
         message = orjson.loads(body)
     except ValueError as problem:

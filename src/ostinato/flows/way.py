@@ -1,5 +1,4 @@
-"""Define the extension (`Way`) for agents. It lists their tables, events, routers and commands. Apps offer agents as
-`app.agents`."""
+"""Define the extension (`Way`) for agents: its tables, events, routers and commands."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Execute transactions of agents. While the store is unavailable, a transaction is tried again.
+"""Execute transactions of agents, and repeat them while the store is unavailable.
 
-On SQLite each commit flushes the disk, so transactions that wait for the writer are committed together. On PostgreSQL
-each transaction is committed alone, because a common one would hold locks longer.
+On SQLite, every commit must flush the disk. So the transactions that wait for the writer are merged into one. On
+PostgreSQL, each transaction is committed alone, because a merged transaction would hold its locks longer.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 
 
 async def write_patiently(host: Host, make: Callable[[Micros], Operation[T]], *, nudge: bool = True) -> T:
-    """Execute the operation that `make` returns, and return the operation's result. While the store is unavailable, try
-    again. Each try calls `make` with the present time. With `nudge`, the node looks for ready runs afterwards."""
+    """Execute the operation that `make` returns, and return its result. While the store is unavailable, try again. Each
+    try calls `make` with the present time. With `nudge`, the node looks for ready runs afterwards."""
     pause = _FIRST_PAUSE
     while True:
         now = host.engine().clock.now()
@@ -51,7 +51,7 @@ async def _write(store: Store, make: Callable[[], Operation[T]]) -> T:
 
 
 async def close_group(store: Store) -> None:
-    """Cancel the pending commits of a store whose node has stopped or was lost. No caller waits for them any more."""
+    """Cancel the pending commits of a store whose node has stopped or was lost."""
     group = _groups.pop(store, None)
     if group is not None:
         await group.close()

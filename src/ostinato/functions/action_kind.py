@@ -1,4 +1,4 @@
-"""Let schedules start durable functions. Such an action is written as `{"function": "onboard", "input": {…}}`."""
+"""Let schedules start durable functions, with actions such as `{"function": "onboard", "input": {…}}`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from ostinato.store.contract import Operation
 
 
 def action_run(action: Action, namespace: str) -> Run:
-    """Return the run that a schedule with this action starts, without its id and times. Raises OstinatoError if the
-    action is wrong."""
+    """Return the run that an action starts, without id and times. Raises OstinatoError if the action is invalid."""
     name, input = action.input.get(KIND), action.input.get(INPUT) or {}
     if not isinstance(name, str) or not name or not isinstance(input, Mapping):
         raise OstinatoError(
@@ -32,8 +31,8 @@ def action_run(action: Action, namespace: str) -> Run:
 
 
 def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
-    """Return the schedules whose input does not fit their function, as a dict from schedule id to error. A function
-    that no node has declared causes no error, because its runs wait for a node that declares it."""
+    """Check the inputs of schedules that start functions. Return a dict from schedule id to error, with an entry for
+    each wrong input. An undeclared function is no error: its runs wait until a node declares it."""
     declared: dict[str, Declaration | None] = {}
     problems: dict[str, OstinatoError] = {}
     for schedule in schedules:

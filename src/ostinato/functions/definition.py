@@ -1,4 +1,4 @@
-"""Declare durable functions and their steps. `Codes` holds the functions that an app has, by name and version."""
+"""Declare durable functions and their steps, and find a function's code by name and version."""
 
 from __future__ import annotations
 
@@ -26,11 +26,9 @@ ONCE = read_retry(None)
 
 
 class StepFunction(Generic[P, R]):
-    """A function with a policy for its use as a step. Calling it calls the function itself.
-
-    `retry` is its retry policy. `timeout` limits each attempt. With `at_most_once`, an interrupted attempt is not
-    repeated; the code gets `StepInterrupted` instead.
-    """
+    """A function that is used as a step, with its policy. `timeout` limits each attempt. With `at_most_once`, an
+    attempt that was interrupted, for example by a crash, is not repeated. In that case `ctx.step` raises
+    `StepInterrupted`."""
 
     def __init__(
         self, function: Callable[P, R], name: str, retry: Retry, timeout: Micros | None, at_most_once: bool
@@ -107,8 +105,8 @@ def step(
 
 
 def as_step(function: Any) -> StepFunction[..., Any]:
-    """Return `function` as a step. Raises OstinatoError if `function` is a coroutine or is not callable. So write
-    `ctx.step(charge, 5)`, and not `ctx.step(charge(5))`."""
+    """Return `function` as a step. Raises OstinatoError for a coroutine: write `ctx.step(charge, 5)`, not
+    `ctx.step(charge(5))`."""
     if isinstance(function, StepFunction):
         return function
     if inspect.iscoroutine(function):
@@ -128,7 +126,7 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True)
 class FunctionCode:
-    """One version of a function. With `pinned`, runs that began with this version continue only with this version."""
+    """One version of a function's code. If it is `pinned`, runs that began with it continue only with this version."""
 
     handler: Handler
     version: int
@@ -151,8 +149,8 @@ class FunctionCode:
 def make_code(
     function: Callable[..., Any], *, name: str | None, version: int, pinned: bool, options: Mapping[str, Any]
 ) -> FunctionCode:
-    """Read the declaration of a function. Raises OstinatoError if it is wrong. Warns about calls that a replay would
-    not repeat in the same way."""
+    """Check the declaration of a function, and return its code. Raises OstinatoError if the declaration is invalid.
+    Warns about calls whose outcome may differ in a replay."""
     called = name or getattr(function, "__name__", "a function")
     if not inspect.iscoroutinefunction(function):
         raise OstinatoError(f"function {called!r} is not async; write `async def {called}(ctx, …)`")
@@ -183,8 +181,7 @@ def make_code(
 
 
 def as_function(problem: OstinatoError) -> OstinatoError:
-    """Change the word "job" in an error's message to "function", and return the error. The shared checks of names and
-    inputs say "job"."""
+    """Change the word "job" in an error's message to "function", and return the error."""
     words = str(problem.args[0]) if problem.args else str(problem)
     problem.args = (words.replace("the job's name", "the function's name").replace("job ", "function ", 1),)
     return problem
@@ -217,17 +214,16 @@ class Codes:
         return versions[max(versions)] if versions else None
 
     def to_go_on(self, name: str, version: int, pinned: bool) -> FunctionCode | None:
-        """Return the code that may continue a run which began with `version`. If the run is `pinned`, return the code
-        of exactly this version. Otherwise return the newest code, if it is not older than `version`. Return None if
-        this process lacks such code."""
+        """Return the code that may continue a run that began with `version`, or None if there is no such code. A
+        `pinned` run needs the code of `version`. Any other run gets the newest code, if not older than `version`."""
         if pinned:
             return self._by_name.get(name, {}).get(version)
         newest = self.newest(name)
         return newest if newest is not None and newest.version >= version else None
 
     def named(self, function: str | Callable[..., Any]) -> str:
-        """Return the name of a function that is given as an object or by name. Raises NotFound for an object that this
-        app has not declared."""
+        """Return the name of a function. `function` is the name, or the Python function itself. Raises NotFound if a
+        Python function is not declared."""
         if isinstance(function, str):
             check_text(function, "the function's name")
             return function

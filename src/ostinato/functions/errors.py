@@ -1,5 +1,5 @@
-"""Define the errors of durable functions. The function's own code gets most of them. Senders of messages get
-`FunctionOver` and `MailboxFull`."""
+"""Define the errors of durable functions. Most are raised in the function's code. `FunctionOver` and `MailboxFull` are
+raised where a message is sent."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ class FunctionError(OstinatoError):
 
 
 class StepFailed(FunctionError):
-    """A step has failed and is not tried again. `type` is the name of the class of its exception. `error` is everything
-    that is recorded about that exception. A replay raises the same StepFailed. The exception object itself is not
-    recorded, so code cannot catch it by its class."""
+    """A step has failed and is not tried again. The exception of the step is not recorded, so code cannot catch it by
+    its class. `type` is the name of that class, and `error` has everything that is recorded about the exception."""
 
     def __init__(self, step: str, error: dict[str, Any]) -> None:
         self.step = step
@@ -25,12 +24,11 @@ class StepFailed(FunctionError):
 
 
 class StepInterrupted(StepFailed):
-    """A step with `at_most_once` was interrupted. It may have taken effect or not."""
+    """A step with `at_most_once` was interrupted. The step may or may not have taken effect."""
 
 
 class ChildFailed(FunctionError):
-    """A child run did not succeed, or could not be started. `status` is the status in which it ended, or `not
-    started`."""
+    """A child run did not succeed. `status` is the status with which it ended, or `not started`."""
 
     def __init__(self, child: str, name: str, status: str, reason: str | None, error: Any) -> None:
         self.child = child
@@ -45,9 +43,8 @@ class ReceiveTimedOut(FunctionError, TimeoutError):
 
 
 class Cancelled(BaseException):
-    """The run is being cancelled; the argument is the reason. Code may clean up in `finally` or `except Cancelled`,
-    within `model.CANCEL_GRACE`. Like `asyncio.CancelledError`, this is a BaseException, so `except Exception` does not
-    catch it."""
+    """The run is being cancelled. The argument is the reason. Code may clean up in `finally` or `except Cancelled`,
+    within `model.CANCEL_GRACE`. Like `asyncio.CancelledError`, this class is not a subclass of `Exception`."""
 
 
 class TooLarge(FunctionError):
@@ -55,17 +52,16 @@ class TooLarge(FunctionError):
 
 
 class CodeMissing(BaseException):
-    """This node lacks code that the run began with; the argument names that code. A node that has the code will
-    continue the run. Like `Cancelled`, this is a BaseException."""
+    """This node lacks code that the run began with. The argument names the missing code. A node that has the code
+    continues the run. Like `Cancelled`, this class is not a subclass of `Exception`."""
 
 
 class NotDurable(FunctionError):
-    """The function waits for something that is not recorded."""
+    """The function awaits something that is not an operation of `ctx`, so the result could not be recorded."""
 
 
 class Changed(FunctionError):
-    """The code of a function no longer fits the record of the run: the code asks for a different operation than the
-    record contains."""
+    """The function's code does not fit the run's record: the code asks for another operation than recorded."""
 
     def __init__(self, words: str, *, position: str, expected: str, actual: str, place: str) -> None:
         super().__init__(words)

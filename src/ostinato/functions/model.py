@@ -1,5 +1,4 @@
-"""Define the record of a durable function. It consists of a `FunctionRecord`, the recorded operations (`StepRecord`)
-and the messages (`Message`)."""
+"""Define what is stored about a durable function's run: a `FunctionRecord`, the `StepRecord`s and the messages."""
 
 from __future__ import annotations
 
@@ -32,8 +31,8 @@ class StepKind(StrEnum):
 
 
 class StepStatus(StrEnum):
-    """The status of a recorded operation. `pending` means that it waits, possibly for its next attempt. `begun` means
-    that a step with `at_most_once` has begun."""
+    """The status of an operation. An unfinished operation is `pending`, with one exception: an `at_most_once` step is
+    `begun` while it runs."""
 
     PENDING = "pending"
     BEGUN = "begun"
@@ -51,15 +50,15 @@ class StepStatus(StrEnum):
 class StepRecord:
     """The row of one operation in a function's run.
 
-    - `position`: a text that identifies the operation in the code
-    - `digest`: a text that identifies the arguments of a step, or None, if the operation is not a step
-    - `seq`: the number of the outcome, in the order in which the code received outcomes, or None, if there is no number
-    - `due`: when the operation wakes up, times out or is tried again, in microseconds since 1970, or None, if never
-    - `child_id`: the id of the child run that the operation started or waits for, or None, if there is none
+    - `position`: identifies the operation in the code
+    - `digest`: identifies the arguments of a step
+    - `seq`: the number of the outcome, in the order in which the code received outcomes
+    - `due`: when the operation wakes up, times out or is tried again, in microseconds since 1970
+    - `child_id`: the id of the child run that the operation started or waits for
 
-    Position `3` is the fourth operation of the function, and `3.1.0` is the first operation in the second branch of the
-    gather at position 3. `seq` is None until there is an outcome, and stays None for values that the code does not
-    await.
+    Position `3` is the fourth operation of the function. `3.1.0` is the first operation in the second branch of the
+    gather at position 3. `seq` is None until there is an outcome. It stays None for values that the code does not
+    await, such as `ctx.now()`.
     """
 
     run_id: str
@@ -82,15 +81,14 @@ class StepRecord:
 class FunctionRecord:
     """The record of a durable function's run, without the steps.
 
-    - `version`: the version of the code with which the run began
-    - `code`: the digest of that code
+    - `version`, `code`: the version and the digest of the code with which the run began
     - `pinned`: whether only this version may continue the run
     - `generation`: how often `ctx.continue_as` was called
-    - `depth`: the number of functions above a child run
-    - `input`: the input from the last call of `ctx.continue_as`, as JSON, or None, if there is none
-    - `state`: the value of `ctx.set_state`, as JSON, or None, if there is none
-    - `cancel`: when a cancellation was requested, in microseconds since 1970, or None, if none was requested
-    - `cancelled`: when the code got `Cancelled`, in microseconds since 1970, or None, if that did not happen
+    - `depth`: the number of ancestors of this run: its parent function, the parent's parent, and so on
+    - `input`: the input from the last call of `ctx.continue_as`, as JSON
+    - `state`: the value of `ctx.set_state`, as JSON
+    - `cancel`: when a cancellation was requested, in microseconds since 1970
+    - `cancelled`: when the code got `Cancelled`, in microseconds since 1970
     """
 
     run_id: str
@@ -114,7 +112,7 @@ class FunctionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to a run. `position` is the position of the `receive` that has received the message, or None."""
+    """A message to a run. `position` identifies the `ctx.receive` that got it; None until it is received."""
 
     run_id: str
     id: str

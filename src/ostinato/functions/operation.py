@@ -1,5 +1,4 @@
-"""Define `Operation`, which the code of a function awaits. Examples are a step, a sleep, a receive and the start of a
-child."""
+"""Define `Operation`, which the code of a function awaits: a step, a sleep, a receive, the start of a child."""
 
 from __future__ import annotations
 
@@ -20,11 +19,8 @@ _HERE = __file__.rsplit("/", 1)[0]
 
 
 class Operation:
-    """One operation, to be awaited once. It begins when it is awaited.
-
-    Its `position` is assigned when the code creates the operation. So the position does not depend on which operation
-    is awaited first, and it is the same in every replay.
-    """
+    """One operation of `ctx`. It begins when the code awaits it, and can be awaited once. Its `position` is assigned
+    earlier, when the code creates the operation, so the position is the same in every replay."""
 
     __slots__ = (
         "arguments",
@@ -86,7 +82,7 @@ class Operation:
 
     @property
     def waits(self) -> bool:
-        """Whether the operation only waits for a time, a message or a child, and executes nothing."""
+        """Whether the operation only waits for a time, a message or a child."""
         return self.kind in (StepKind.SLEEP, StepKind.RECEIVE, StepKind.CHILD)
 
 

@@ -1,5 +1,4 @@
-"""Add durable functions to one app. `FunctionsPart` provides `app.functions`, and the body that executes claimed
-runs."""
+"""Connect durable functions to an app: provide `app.functions`, and execute claimed runs."""
 
 from __future__ import annotations
 
@@ -54,8 +53,7 @@ class FunctionsPart(Part):
         return {KIND: around.body}
 
     async def prepare(self) -> None:
-        """Store the functions that this node declares. Other processes can then start these functions without having
-        the code."""
+        """Store which functions this node declares, so that other processes can start them without the code."""
         now = self.host.engine().clock.now()
         rows = [
             (code.name, code.version, code.digest, code.handler.declaration.write(), now) for code in self._around.codes
@@ -97,8 +95,7 @@ class FunctionsPart(Part):
 
 
 def read_count(value: object, place: str) -> int:
-    """Read a whole number from 1 to 1,000,000. Raises OstinatoError for anything else. `place` is the name of the
-    setting."""
+    """Read a whole number from 1 to 1,000,000. For any other value, raise OstinatoError, which names `place`."""
     try:
         count = int(str(value))
     except ValueError:

@@ -1,4 +1,4 @@
-"""Stop, recover, wake, delete and scan runs of durable functions. The engine calls these operations."""
+"""Stop, recover, wake, delete and scan runs of durable functions, for the engine."""
 
 from __future__ import annotations
 
@@ -10,17 +10,7 @@ from ostinato.engine.invariants import LONG, Finding
 from ostinato.engine.kinds import Kinds, RunKind
 from ostinato.engine.limits import let_out
 from ostinato.engine.rows import event_row, timer_row, whole_run
-from ostinato.engine.runs import (
-    After,
-    End,
-    Ended,
-    after_chains,
-    end,
-    lock_owners,
-    resume,
-    stop_anywhere,
-    wake,
-)
+from ostinato.engine.runs import After, End, Ended, after_chains, end, lock_owners, resume, stop_anywhere, wake
 from ostinato.functions.model import CHILDREN, GRACE, KIND, NO_CODE, WAKE
 from ostinato.functions.operations import close_runs
 from ostinato.functions.stop_children import stop_children
@@ -37,9 +27,13 @@ _LATE = "cancelled; its clean-up took longer than the grace"
 def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """Stop a run. If it is cancelled, its code gets `Cancelled` where it waits, and may clean up before the run ends. A
-    run ends at once if it is terminated, has passed its deadline, or has no record yet. Returns the run's new status,
-    events to write, and the runs that ended."""
+    """Stop a run, so that it ends with `status`. Return (status of the run after this call, events to write, an `Ended`
+    for each ended run).
+
+    - If `status` is `CANCELLED` and a `FunctionRecord` of the run is stored, request a cancellation. The run does not
+      end yet: its code gets `Cancelled` and may clean up first.
+    - Otherwise end the run at once.
+    """
     if status is Status.CANCELLED:
         rows = yield statement("functions_by_ids", [(run.id,)])
         if rows:
@@ -54,8 +48,7 @@ def stop(
 def _end_at_once(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End a locked run, even if a node holds it, and release its serial key and its concurrency key. Returns the same
-    as `stop`."""
+    """End a locked run, even if a node holds it, and release its serial key and concurrency key."""
     yield from close_runs([run], now)
     yield sql("drop_timers", [("run", run.id)])
     held_limit = [run] if run.concurrency_key is not None and run.status in (Status.READY, Status.ACTIVE) else []
@@ -67,8 +60,8 @@ def _end_at_once(
 
 
 def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-    """Make the runs of a dead node ready again; they continue from their records. A run fails if `CRASHES` nodes in a
-    row have crashed while they worked on it, and no step was recorded in between."""
+    """Make the runs of a dead node ready again, so that they continue from their records. If too many nodes in a row
+    have crashed while they worked on a run, and none of them recorded a step, end the run as failed instead."""
     lost = [run for run in runs if is_crash_loop(run)]
     others = [run for run in runs if not is_crash_loop(run)]
     if others:
@@ -87,8 +80,8 @@ def forget(ids: Sequence[str]) -> Operation[None]:
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Find runs that still wait, although what they wait for came some time ago. They wait for a message, the end of a
-    child, or a time. With `repair`, wake these runs."""
+    """Find runs that still wait, although the message, child or time that they wait for came some time ago. With
+    `repair`, wake these runs."""
     rows = yield statement("overslept_functions", no_code=NO_CODE, long_ago=now - LONG, limit=_FINDINGS)
     if rows and repair:
         yield from wake(sorted({id for id, _, _ in rows}), now)
@@ -97,7 +90,8 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
 
 
 def child_ended(parents: Sequence[Run], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Wake the parents that wait. A woken parent reads the outcome of its child from the store."""
+    """Wake each waiting parent, so that it reads the outcome of its ended child from the store. Skip parents that have
+    not begun yet. Return an `After` without events. Its `stirs` is true if a parent was woken."""
     waiting = [run.id for run in parents if run.status is Status.WAITING and run.claim]
     if waiting:
         yield from wake(waiting, now)
@@ -105,8 +99,8 @@ def child_ended(parents: Sequence[Run], ended: Sequence[Ended], now: Micros, kin
 
 
 def wake_up(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Make the waiting runs of these timers ready. If another transaction has locked a run, its timer is postponed. A
-    run that is ready or active needs no timer: it sets one when it parks."""
+    """Make the runs of these timers ready if they wait. If another transaction has locked a run, postpone the run's
+    timer. If a run is ready or active, do nothing, because it will set a new timer when it parks."""
     ids = [(id,) for id in dict.fromkeys(timer.owner for timer in timers)]
     runs = {run.id: run for run in map(whole_run, (yield sql("free_runs", ids)))}
     waiting = [id for id, run in runs.items() if run.status is Status.WAITING]
@@ -121,7 +115,7 @@ def wake_up(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Ki
 
 
 def end_grace(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """End the cancelled runs of these timers: their clean-up has taken longer than `CANCEL_GRACE`."""
+    """End the cancelled runs of these timers, because their clean-up took longer than `CANCEL_GRACE`."""
     rows = yield sql("runs_by_ids", [(timer.owner,) for timer in timers])
     owners = yield from lock_owners([whole_run(row) for row in rows], kinds)
     events: list[Row] = []

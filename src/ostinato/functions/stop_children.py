@@ -1,5 +1,4 @@
-"""Stop the children of a function when the function has ended. The policy with which a child was started decides how
-that child is stopped."""
+"""Stop the children of an ended function. The policy of each child says how."""
 
 from __future__ import annotations
 
@@ -8,12 +7,7 @@ from collections.abc import Sequence
 from ostinato.engine.claims import DirectClaim
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import timer_row, whole_run
-from ostinato.engine.runs import (
-    Ended,
-    after_chains,
-    lock_owners,
-    stop_chain,
-)
+from ostinato.engine.runs import Ended, after_chains, lock_owners, stop_chain
 from ostinato.functions.store import statement
 from ostinato.model import Status, Timer
 from ostinato.store.contract import Operation, Row, sql
@@ -23,8 +17,8 @@ _CHILDREN_AT_ONCE = 100
 
 
 def stop_children(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Cancel or terminate the children of ended runs, as the policy of each child says. One call stops only a limited
-    number of children. If more are left, the timers are set again. Returns events to write."""
+    """Cancel or terminate the children of ended runs, and return the events to write. One call stops a limited number
+    of children. If there may be more, set the timers again."""
     parents = [(timer.owner,) for timer in timers]
     rows = yield statement("children_to_stop", parents, limit=_CHILDREN_AT_ONCE)
     events: list[Row] = []

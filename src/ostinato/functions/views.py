@@ -1,5 +1,4 @@
-"""Convert the records of durable functions into objects for users. These show what a run waits for, its steps, and the
-code that it began with."""
+"""Convert the records of durable functions into objects for users."""
 
 from __future__ import annotations
 
@@ -19,9 +18,8 @@ from ostinato.when.instants import optional_datetime, to_datetime
 class FunctionInfo:
     """A run of a function.
 
-    - `state`: the value of `ctx.set_state`, or None, if there is none
-    - `version`: the version of the code with which the run began, or None, if the run has not begun
-    - `code`: the digest of that code, or None, if the run has not begun
+    - `state`: the value of `ctx.set_state`
+    - `version`, `code`: the version and the digest of the code with which the run began; None if it has not begun
     - `generation`: how often the run continued with an empty history
     """
 
@@ -53,7 +51,7 @@ class FunctionInfo:
 
 @dataclass(frozen=True, slots=True)
 class StepInfo:
-    """One recorded operation of a run. `seq` is its place in the order of outcomes."""
+    """One recorded operation of a run. `seq` numbers outcomes in the order in which the code received them."""
 
     position: str
     kind: str
@@ -72,8 +70,8 @@ class StepInfo:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredInfo:
-    """A version of a function that a node has declared. `code` is the digest of its code. `declared` is when a node
-    with this version last started."""
+    """A version of a function. `code` is the digest of its code. `declared` is when a node with this version last
+    started."""
 
     name: str
     version: int
@@ -83,11 +81,13 @@ class DeclaredInfo:
 
 @dataclass(frozen=True, slots=True)
 class DrainInfo:
-    """The number of unfinished runs that began with one version of a function.
+    """How many unfinished runs began with one version of a function.
 
     - `code`: the digest of the code with which the runs began
-    - `current`: whether `declared` is true, and the version is the newest
-    - `declared`: whether nodes declare this version with the same digest
+    - `declared`: whether nodes declare this version with the digest `code`
+    - `current`: whether `declared` is true and no newer version is declared
+    - `runs`: the number of these runs
+    - `by_status`: the number of these runs with each status
     """
 
     name: str
@@ -146,8 +146,7 @@ def step_info(step: StepRecord) -> StepInfo:
 
 
 def in_order(steps: Sequence[StepRecord]) -> list[StepRecord]:
-    """Return steps in the order in which they began. Steps that began at the same time are in the order of the code.
-    This order does not change when steps end."""
+    """Return steps in the order in which they began. Steps that began at the same time are in the order of the code."""
     return sorted(steps, key=lambda step: (step.begun, _numbers(step.position)))
 
 

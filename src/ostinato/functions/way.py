@@ -1,5 +1,4 @@
-"""Define the extension (`Way`) `functions`. It lists the tables, settings, events, routers and commands of durable
-functions."""
+"""Register durable functions as an extension (`Way`), with their tables, settings, routers and commands."""
 
 from __future__ import annotations
 

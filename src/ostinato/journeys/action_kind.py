@@ -1,4 +1,4 @@
-"""Let schedules start journeys. This module checks that the journey can start, and builds its run."""
+"""Let schedules start journeys: check that the journey can start, and build its run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ _BOUND = ("binding", "generation")  # fields of an action that only bindings wri
 
 
 def journey_run(action: Action, namespace: str) -> Run:
-    """Return the run that starts a journey for a schedule. The journey begins when a node claims the run. Its time
-    limit is the shortest of the options `deadline` and `timeout` and the definition's limit. Raise `OstinatoError` if
-    the action is invalid."""
+    """Build a run of a journey from an action, for example from the action of a schedule. The run's time limit is the
+    shorter of the options `deadline` and `timeout`. Raise `OstinatoError` if the action is invalid."""
     lengths = [read_positive_length(action.options.get(name), name) for name in ("deadline", "timeout")]
     within = min((length for length in lengths if length is not None), default=None)
     fields = {name: part for name, part in action.input.items() if part is not None}
@@ -47,9 +46,11 @@ def journey_run(action: Action, namespace: str) -> Run:
 
 
 def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
-    """Return the schedules that cannot start their journey, as a dict from schedule id to error. An error says that the
-    journey does not exist, has no such state, or refuses the input. Bindings are skipped, because they are checked when
-    they are created."""
+    """Check schedules that start journeys. Return a dict from schedule id to error, with the schedules whose journey
+    cannot start: the journey or its start state does not exist, or the journey refuses the input.
+
+    Bindings (schedules that journeys make) are skipped, because they were checked when they were made.
+    """
     definitions: dict[tuple[str, ...], Definition | OstinatoError] = {}
     problems: dict[str, OstinatoError] = {}
     for schedule in schedules:
@@ -86,8 +87,8 @@ def _forget(schedules: Sequence[str]) -> Operation[None]:
 
 
 def check_start(definition: Definition, start: Any, context: Mapping[str, Any]) -> None:
-    """Raise `OstinatoError` unless the journey can start with this context. `start` names the state to start at. If it
-    is None, the journey starts at its first state, and the context must be valid for the input schema."""
+    """Raise `OstinatoError` unless the journey can start at the state `start` with this context. If `start` is None,
+    the journey starts at its first state, and the journey's input schema must accept the context."""
     if definition.is_api:
         raise OstinatoError(f"{definition.name!r} is an API; call it instead of starting it")
     if start is not None and start not in definition.spec.states:

@@ -1,5 +1,4 @@
-"""Read the text of a journey definition with the strict reader of `ostinato.documents`. The text's length and depth are
-limited."""
+"""Read the text of a journey definition, whose length and depth are limited."""
 
 from __future__ import annotations
 
@@ -19,9 +18,8 @@ SUFFIXES = (".journey.yaml", ".journey.yml", ".journey.json")
 class JourneyDocument:
     """The content of a journey's text.
 
-    - `value`: the content, which may be incomplete if there are problems and is then only for finding more mistakes
-    - `problems`: the mistakes in the text
-    - `unread`: the paths at which the values are unknown, because they could not be read
+    - `value`: the content; if there are problems, it may be incomplete, so use it only to find more problems
+    - `unread`: the paths of the values that could not be read
     """
 
     file: str
@@ -32,7 +30,7 @@ class JourneyDocument:
 
 
 def read_document(text: str, file: str = "journey.yaml") -> JourneyDocument:
-    """Read a journey's text. Raises nothing: the document's `problems` lists the mistakes."""
+    """Read a journey's text. Never raise: the document's `problems` lists the mistakes."""
     if len(text) > LARGEST:
         suggestion = f"at most {LARGEST:,} are read; move what can be shared into another journey"
         too_large = Problem("document-too-large", (), 1, 1, f"the document has {len(text):,} characters", suggestion)

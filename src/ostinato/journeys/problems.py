@@ -1,5 +1,5 @@
-"""The problems of a journey's document. A problem says where the mistake is, what is wrong, and what to write instead.
-Codes are stable; messages may change."""
+"""The problems of a journey's document: where a mistake is, what is wrong, and what to write instead. Codes are stable;
+messages may change."""
 
 from __future__ import annotations
 
@@ -18,12 +18,7 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A mistake or a warning in a document.
-
-    - `path`: the path of the affected part
-    - `line`: the line of the affected part, counted from 1
-    - `column`: the column of the affected part, counted from 1
-    """
+    """A mistake or a warning in a document. `line` and `column` count from 1."""
 
     code: str
     path: Path
@@ -35,7 +30,7 @@ class Problem:
 
     @property
     def state(self) -> str | None:
-        """The id of the innermost state that contains the problem, or None."""
+        """The id of the innermost state that contains the problem, or None if the problem is in no state."""
         above = [after for before, after in zip(self.path, self.path[1:], strict=False) if before == "states"]
         return str(above[-1]) if above else None
 
@@ -66,8 +61,8 @@ def problem_at(
     key: bool = False,
     severity: Severity = Severity.ERROR,
 ) -> Problem:
-    """Return a problem with the line and column of the value at `path`. If `key` is true, the position is that of the
-    value's key. If the document has no value at `path`, the position is that of the nearest enclosing value."""
+    """Return a problem with the position of the value at `path`, or of its key if `key` is true. If the document has no
+    value there, the position is that of the nearest enclosing value."""
     place = positions.place(path, key=key)
     return Problem(code, path, place.line, place.column, message, suggestion, severity)
 

@@ -1,5 +1,4 @@
-"""Read the settings that an operator configures for journeys. They concern, for example, outbound calls, trusted
-callers and platform values.
+"""Read the operator's settings for journeys, such as outbound calls, trusted callers and platform values.
 
 Secrets are configured as references (`secret://name`). For an API key, only its hash is configured.
 """
@@ -35,18 +34,13 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 class ConfigMissing(OstinatoError):
-    """Raised if the settings lack a value of `platform.config` that a definition requires, or if the value has the
-    wrong type."""
+    """Raised if a value of `platform.config` that a definition requires is missing, or has the wrong type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpSettings:
-    """The settings of outbound calls.
-
-    - `timeout_ms`: the default timeout of a call, in milliseconds
-    - `max_response`: how many bytes of a response are read at most
-    - `redirects`: how many redirects are followed at most
-    """
+    """The settings of outbound calls. `max_response` is the longest response, in bytes. `redirects` is how many
+    redirects a call follows at most."""
 
     timeout_ms: int = 10_000
     max_response: int = 1 << 20
@@ -55,16 +49,14 @@ class HttpSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JwtProfile:
-    """The tokens that a profile accepts.
+    """The tokens that a profile accepts. Set exactly one of `jwks`, `jwks_url` and `keys`.
 
-    - `issuer`: the issuer that a token must have, or None, if the issuer is not checked
-    - `audience`: the audiences of which a token must have one, or None, if the audience is not checked
-    - `jwks`: a JSON Web Key Set, or None, if the keys are given in another way
-    - `jwks_url`: the URL from which a JSON Web Key Set is fetched, or None, if the keys are given in another way
+    - `issuer`: the issuer that a token must have, or None for any
+    - `audience`: the audiences of which a token must have one, or None for any
+    - `jwks`: a JSON Web Key Set
+    - `jwks_url`: the URL from which a JSON Web Key Set is fetched
     - `keys`: a dict from key id (`kid`) to a PEM public key, or to a `secret://` reference to a key or shared secret
     - `required`: the claims that a token must have
-
-    Set exactly one of `jwks`, `jwks_url` and `keys`.
     """
 
     issuer: str | None = None
@@ -88,8 +80,8 @@ class JwtProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKeyProfile:
-    """The API keys that a profile accepts. `keys` maps the id that a journey sees to the hash of the key.
-    `hash_api_key` computes the hash."""
+    """The API keys that a profile accepts. `keys` maps the id of an API key to the hash of the key (see
+    `hash_api_key`). A journey sees only the id."""
 
     keys: Mapping[str, str]
 
@@ -105,9 +97,7 @@ class MtlsProfile:
 
     - `trust_anchors`: the trusted certificates, as PEM
     - `allow_any_from_trusted`: whether every trusted client certificate is allowed
-    - `allow_subjects`: the allowed subjects
     - `allow_sans`: the allowed names, as pairs such as `("dns", "client.example.com")`; other kinds are `ip` and `uri`
-    - `allow_serials`: the allowed serial numbers
 
     If `allow_any_from_trusted` is false, a certificate must match each `allow_…` list that is not empty; if all lists
     are empty, no certificate is allowed. The `allow_…` fields apply to tasks without `allow_…` rules of their own.
@@ -123,15 +113,13 @@ class MtlsProfile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JourneyLimits:
-    """The limits of journeys.
+    """The limits of journeys. A binding is a schedule that a journey creates.
 
     - `definition_tags`: how many tags a definition may have
     - `min_interval_s`: the shortest interval of a binding, in seconds
     - `bindings_of_subject`: how many active bindings a journey may have for one subject
     - `bindings_of_journey`: how many active bindings a journey may have
-    - `longest_timer_s`: the longest timer, in seconds, or None, if there is no limit
-
-    A binding is a schedule that a journey creates.
+    - `longest_timer_s`: the longest timer, in seconds, or None for no limit
     """
 
     definition_tags: int = 10
@@ -147,7 +135,7 @@ class JourneySettings:
 
     - `platform`: the values of `platform.config`, by name
     - `trusted_proxies`: the addresses and networks from which the header `Client-Cert` is accepted
-    - `cache_ttl_s`: the default lifetime of a cached value, in seconds, or None, if there is no limit
+    - `cache_ttl_s`: the default lifetime of a cached value, in seconds, or None for no limit
     - `kafka`: settings of librdkafka; a value may be a reference such as `secret://name`
     """
 
@@ -179,8 +167,8 @@ class JourneySettings:
             return False
 
     def config_for(self, definition: Definition) -> dict[str, Json]:
-        """Return the values of `platform.config` that a definition declares, by name. Raise `ConfigMissing` if a
-        required value is missing or a value has the wrong type."""
+        """Return the values of `platform.config` that a definition declares. Raise `ConfigMissing` if a required value
+        is missing or a value has the wrong type."""
         values = {}
         for name, setting in definition.spec.platform.config.items():
             if name not in self.platform:
@@ -195,8 +183,8 @@ class JourneySettings:
 
 
 def read_sources(value: Any, place: str) -> tuple[str, ...]:
-    """Return the files and folders of definitions that a setting names. `value` is a list, or one text with commas.
-    Raise `OstinatoError` for any other value. `place` names the setting in the error."""
+    """Return the files and folders of definitions in a setting. `value` is a list, or one text with commas. For any
+    other value, raise `OstinatoError`. `place` is the name of the setting for the error message."""
     sources = value.split(",") if isinstance(value, str) else value
     if not isinstance(sources, list | tuple) or not all(isinstance(one, str) and one.strip() for one in sources):
         raise OstinatoError(f"{place} {short_json(value)} is not a list of files and folders")
@@ -204,8 +192,9 @@ def read_sources(value: Any, place: str) -> tuple[str, ...]:
 
 
 def read_settings(value: Any, place: str) -> JourneySettings:
-    """Return the settings of journeys. `value` is the path of a TOML file, or a table of a configuration file. Raise
-    `OstinatoError`, with the place of the mistake, if the settings cannot be read or are invalid."""
+    """Read the settings of journeys. `value` is the path of a TOML file, or a table of a configuration file. `place` is
+    the name of the setting for error messages. Raise `OstinatoError`, with the place of the mistake, if the settings
+    cannot be read or are invalid."""
     if not isinstance(value, str):
         return _read_table(JourneySettings, value, place)
     try:
@@ -249,6 +238,5 @@ def _read_value(hint: Any, value: Any, place: str) -> Any:
 
 
 def hash_api_key(key: str) -> str:
-    """Return the hash of an API key for an `ApiKeyProfile`. API keys are long and random, so a hash without salt is
-    safe."""
+    """Return the hash of an API key for an `ApiKeyProfile`. API keys are long and random, so the hash needs no salt."""
     return hashlib.sha256(key.encode()).hexdigest()

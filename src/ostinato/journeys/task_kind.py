@@ -1,7 +1,7 @@
-"""Define `TaskKind`, the interface of a task kind. `Plugins` registers task kinds and expression languages.
+"""Define `TaskKind`, the interface of a task kind. The class `Plugins` registers task kinds and expression languages.
 
-When a definition is loaded, `check` finds faults in a state's settings. `run` is called once per attempt, must not wait
-long, and affects the instance only by its result.
+When a definition is loaded, the method `check` finds faults in a state's settings. The method `run` is called once per
+attempt, must not wait long, and affects the instance only by its result.
 """
 
 from __future__ import annotations
@@ -21,9 +21,8 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """A mistake in a task's settings. `path` is relative to the settings. If the check also depends on another part of
-    the definition, `needs` is the path of that part. If the part at `needs` could not be read, the fault is not
-    reported."""
+    """A mistake in a task's settings. `path` is the place of the mistake, relative to the settings. `needs` is the path
+    of another part of the definition, or None. The fault is not reported if that part could not be read."""
 
     code: str
     path: Path
@@ -47,20 +46,19 @@ class Request:
     set_cookies: dict[str, str] = field(default_factory=dict)
 
     def header(self, name: str) -> str | None:
-        """Return the value of a header, or None. Names are case-insensitive."""
+        """Return the value of a header, or None if the request does not have it. Names are case-insensitive."""
         wanted = name.lower()
         return next((value for key, value in self.headers.items() if key.lower() == wanted), None)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskProblem:
-    """The problem that a task returns to fail its run.
+    """The problem that a task returns to fail its run. `title`, `detail`, `type` and `status` are fields of RFC 9457.
 
     - `code`: identifies the kind of problem, and does not change between versions
-    - `internal`: true for a fault of the engine or its configuration; callers then see only `title` and a general code
+    - `internal`: true for a fault of the engine or its configuration; if true, callers see only `title` and a general
+      code
     - `more`: further fields of the problem
-
-    `title`, `detail`, `type` and `status` are fields of RFC 9457.
     """
 
     code: str
@@ -74,11 +72,8 @@ class TaskProblem:
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """The result of a task.
-
-    - `context`: the new context
-    - `effects`: writes (`runtime.commit.ExtraWrite`) for the transaction that advances the instance
-    """
+    """The result of a task. `context` is the new context. `effects` are writes (`runtime.commit.ExtraWrite`) for the
+    transaction that advances the instance."""
 
     context: Mapping[str, Json]
     effects: tuple[object, ...] = ()
@@ -89,14 +84,13 @@ Outcome: TypeAlias = Value | Failure  # of an expression
 
 class EvaluateExpression(Protocol):
     def __call__(self, expression: Expression, /, **bindings: Json) -> Awaitable[Outcome]:
-        """Evaluate an expression with the variables `context`, `payload` and `platform`. `bindings` adds further
-        variables, or replaces some of these three."""
+        """Evaluate an expression. `bindings` adds to or replaces the variables `context`, `payload` and `platform`."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCall:
-    """The values and services that a task may use. `key` is the same for every attempt of this call; it is sent as
+    """The values and services that a task may use. `key` is the same for every attempt of this call, and is sent as
     `Idempotency-Key`. `services` holds `egress`, `cache` and `publisher`."""
 
     definition: Definition

@@ -1,8 +1,5 @@
-"""Define companions, by which another part of Ostinato stores additional rows for schedules and their runs.
-
-`Schedule.companion` names the companion of a schedule. Most schedules have no companion, and cause no extra work. Every
-node knows all companions, because any node may fire any schedule.
-"""
+"""Define companions, by which other parts of Ostinato store additional rows for schedules and their runs. A companion's
+name is in `Schedule.companion`. Every node has all companions, because any node may fire any schedule."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from ostinato.store.contract import Operation
 
 
 class InsertedRun(NamedTuple):
-    """A new run, its occurrence, and its schedule as it is after the decision that created the run."""
+    """A new run, its occurrence, and its schedule after the decision that created the run."""
 
     run: Run
     schedule: Schedule
@@ -26,15 +23,14 @@ class InsertedRun(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """Hooks that store additional rows for schedules and their runs.
+    """Functions that store and delete additional rows, and the text `changed_with`. The functions are called in the
+    transaction that changes the schedule or the run.
 
     - `runs_inserted`: gets the new runs of schedules that name this companion
     - `forget_schedules`: gets the ids of all schedules that are being deleted, even those without additional rows
     - `forget_runs`: gets the ids of all runs that are being deleted, even those without additional rows
-    - `changed_with`: the calls that change a schedule with this companion, or None, if ordinary calls can
-
-    Each function is called in the transaction that changes the schedule or the run. If `changed_with` is set, ordinary
-    calls cannot change the definition of such a schedule.
+    - `changed_with`: names the calls that may change the definition of a schedule with this companion; other calls are
+      refused, with an error message that contains this text; None if every call may change the definition
     """
 
     runs_inserted: Callable[[Sequence[InsertedRun]], Operation[None]]

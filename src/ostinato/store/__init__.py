@@ -1,2 +1,1 @@
-"""Keep all data in a store, which is SQLite or PostgreSQL. Both stores implement the same contract
-(`contract.Store`)."""
+"""Keep all data in a store, which is SQLite or PostgreSQL. Both implement the same contract (`contract.Store`)."""

@@ -19,8 +19,7 @@ Reader: TypeAlias = Callable[[Sequence[Any]], T]
 
 
 class Table(NamedTuple):
-    """A table: its name, its columns, and the type of each column. The types are needed in statements with a batch of
-    rows, written `{rows …}`."""
+    """A table: its name, its columns, and their types, which statements with a batch of rows (`{rows …}`) need."""
 
     name: str
     columns: tuple[str, ...]
@@ -38,17 +37,14 @@ def table(name: str, columns: str) -> Table:
 
 
 def getter(columns: Sequence[str], *names: str) -> Callable[[Sequence[Any]], Any]:
-    """Return a function that takes a row of `columns` and returns the values of `names`. For one name it returns the
-    value, for several names a tuple."""
+    """Return a function that takes a row with these `columns`, and returns the values of the columns `names`. For one
+    name, the function returns the value itself. For several names, it returns a tuple."""
     return itemgetter(*map(columns.index, names))
 
 
 def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[Any], Any]) -> Reader[T]:
-    """Compile a function that takes a row and returns `make(*row)`.
-
-    `columns` are the names of the row's columns. Keyword arguments convert values first: `due=f` replaces the value of
-    the column `due` by `f(value)`. The compiled function is as fast as code written by hand.
-    """
+    """Compile a function that takes a row of `columns` and returns `make(*row)`, as fast as code written by hand. A
+    keyword argument converts a column: `due=f` replaces the value of the column `due` by `f(value)`."""
     names = list(columns)
     values = (f"_{name}({name})" if name in read else name for name in names)
     text = f"def made(_row):\n    {', '.join(names)} = _row\n    return _make({', '.join(values)})"
@@ -57,11 +53,8 @@ def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[
 
 
 def writer(attributes: Iterable[str], /, **write: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
-    """Compile a function that takes an object and returns a row.
-
-    The row has the values of `attributes` in order, such as `id` or `status.value`. Keyword arguments convert values:
-    `due=f` replaces the value of the attribute `due` by `f(value)`.
-    """
+    """Compile a function that takes an object and returns the row of its `attributes`, such as `id` or `status.value`.
+    A keyword argument converts an attribute: `due=f` replaces the value of `due` by `f(value)`."""
     values = (f"_{name}(_value.{name})" if name in write else f"_value.{name}" for name in attributes)
     text = f"def made(_value):\n    return ({', '.join(values)},)"
     compiled: Callable[[Any], tuple[Any, ...]] = _compile(text, **{f"_{name}": one for name, one in write.items()})

@@ -1,5 +1,4 @@
-"""Read a page of a list to which several filters apply. Each filter has an index, and the keys of these indexes are
-intersected.
+"""Read a page of a list to which several filters apply, by intersecting the keys of their indexes.
 
 A source reads the keys of one index in order, from a start key. Keys that cannot be in all sources are skipped, so a
 filter with few matches shortens all reads.
@@ -24,11 +23,8 @@ _PAGE = 200
 def intersect_keys(
     sources: Sequence[Source], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[str]]:
-    """Return up to `limit` keys that every source has, from `start` on, without the key `skip`. The keys are in order;
-    with `down=True`, in descending order.
-
-    If fewer than `limit` keys are returned, there are no more.
-    """
+    """Return up to `limit` keys that all sources have, from `start` on, ascending, or descending if `down` is true. The
+    key `skip` is left out. If the result has fewer than `limit` keys, there are no more."""
     if len(sources) == 1:
         return [row[0] for row in (yield sources[0](start, skip, limit))]
     further, nearer = (min, max) if down else (max, min)
@@ -56,9 +52,8 @@ def intersect_keys(
 def intersect_rows(
     sources: Sequence[Source], fetch: Fetch[T], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[T]]:
-    """Return up to `limit` values, for keys that every source has. `fetch` takes a list of keys and returns their
-    values; it may leave keys out. If fewer than `limit` values are returned, there are no further values. The other
-    arguments are those of `intersect_keys`."""
+    """Call `fetch` with the keys that every source has, and return up to `limit` of the values that `fetch` returns. If
+    the result has fewer than `limit` values, there are no more. The other arguments are those of `intersect_keys`."""
     values: list[T] = []
     size = limit
     while True:

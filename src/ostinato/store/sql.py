@@ -64,8 +64,8 @@ class Query:
     counted: bool = False
 
     def render(self, style: Style, params: Mapping[str, Any], rows: Sequence[Sequence[Any]] | None) -> tuple[str, Any]:
-        """Return the text and the parameters for one call of a driver. The parameters are a list, or a dict for the
-        style `pyformat`."""
+        """Return (text, parameters) for one call of a driver. The parameters are a dict for the style `pyformat`, and
+        otherwise a list."""
         if style == "qmark":
             batch: Iterable[Sequence[Any]] = rows or ()
             same: tuple[int, ...] = ()
@@ -94,12 +94,9 @@ class Query:
         }
 
     def _arrays(self, rows: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        """Return a batch as one array per column. The arrays are as short as possible, because each element costs the
-        driver time.
-
-        A column with only NULLs becomes an empty array, because `unnest` fills short arrays up with NULL. A column
-        marked `same` becomes an array of one value if all its values are equal.
-        """
+        """Return a batch as one array per column, as short as possible. A column with only NULLs becomes an empty
+        array, because `unnest` fills short arrays up with NULL. A column marked `same` becomes an array of one value if
+        all its values are equal."""
         if not rows:
             return [[] for _ in self.columns]
         arrays: list[list[Any]] = []
@@ -114,14 +111,13 @@ class Query:
 
 @lru_cache(maxsize=8192)
 def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[str | int, ...]]:
-    """Return (SQL for SQLite, entries). The entries say what to pass for the placeholders, in the order of the
-    placeholders.
+    """Return (SQL for SQLite, entries) for a batch of `count` rows. `same` has the indexes of the batch columns that
+    have the same value in all rows. Each of these values is passed only once. The entries say, in order, what to pass
+    for the placeholders:
 
-    - An int: pass the one value of the batch column with this index.
-    - An empty str: pass the values of all columns that are not in `same`, row by row.
+    - An int: pass the value of the column with this index. The column is one of `same`.
+    - An empty str: pass the values of all other columns, row by row.
     - Any other str: pass the parameter with this name.
-
-    `count` is the number of rows in the batch. `same` has the indexes of columns with one value for all rows.
     """
     order: list[str | int] = []
 
@@ -147,8 +143,7 @@ def _qmark(query: Query, count: int, same: tuple[int, ...]) -> tuple[str, tuple[
 
 @lru_cache(maxsize=4096)
 def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
-    """Return (SQL for PostgreSQL, entries). Each entry says what to pass for one placeholder, in the order of the
-    placeholders.
+    """Return (SQL for PostgreSQL, entries). Each entry says, in order, what to pass for one placeholder:
 
     - An int: pass all values of the batch column with this index.
     - A str: pass the parameter with this name.
@@ -182,7 +177,7 @@ def _numbered(query: Query, style: Style) -> tuple[str, tuple[str | int, ...]]:
 
 @lru_cache(maxsize=2)
 def queries(dialect: Dialect) -> dict[str, Query]:
-    """Return the statements of this package's files in one dialect, by their names."""
+    """Return a dict from name to statement, with the statements of this package's files in one dialect."""
     folder = resources.files("ostinato.store").joinpath("sql")
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     return _read(dialect, [file.read_text(encoding="utf-8") for file in files])
@@ -203,12 +198,9 @@ def _read(dialect: Dialect, texts: Iterable[str], tables: Mapping[str, Table] = 
 
 
 class Statements:
-    """The SQL statements of an extension (`Way`). `text` has the format that the docstring of this module describes.
-
-    Call the object with a name to get a statement that an operation can yield. Two extensions may use the same name for
-    different statements. `tables` maps a name to a table of the extension. For a table with the name `run`, the
-    text can use `{run_columns}`.
-    """
+    """The SQL statements of an extension (`Way`), in the format that the docstring of this module describes. Call the
+    object with a name to get a statement that an operation can yield. `tables` are the tables of the extension by name.
+    In a statement, `{topic_columns}`, for example, stands for the columns of `tables["topic"]`."""
 
     def __init__(self, text: str, tables: Mapping[str, Table] | None = None) -> None:
         self._text = text
@@ -225,8 +217,7 @@ class Statements:
 
 
 def query_of(statement: Statement, dialect: Dialect, own_queries: Mapping[str, Query]) -> Query:
-    """Return the query of a statement. It comes from the statement's `source`, or from `own_queries` if there is no
-    source."""
+    """Return the query of a statement, from its `source`, or from `own_queries` if there is no source."""
     if statement.source is None:
         return own_queries[statement.name]
     queries_of_source: dict[str, Query] = statement.source.queries(dialect)
@@ -248,13 +239,14 @@ def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, Table]) -> 
 
 
 def _batch(column: str, tables: Mapping[str, Table]) -> list[tuple[str, str, bool]]:
-    """Return the columns that `column` stands for, each as (name, type, whether marked `same`).
+    """Parse one entry of a batch, and return a tuple (name, type, mark) for each of its columns. In SQL, a batch is
+    written as `{rows r(id text, status text same)}`, with the entries in the parentheses. `column` is one entry, in one
+    of these forms:
 
-    Examples for `column`:
-
-    - `id text`: one column
-    - `status text same`: one column, marked `same`
-    - `run_columns`: all columns of a table
+    - `id text`: one column with its name and its type; the mark is False
+    - `status text same`: as before, but the mark is True. The mark means: if all rows have the same value in this
+      column, PostgreSQL gets the value only once.
+    - `run_columns`: all columns of the table `run`; each mark is False
     """
     name, *words = column.split()
     if words:

@@ -10,8 +10,8 @@ _HINT = "write sqlite:///ostinato.db or postgresql://user@host/database"
 
 
 def open_url(url: str, *, inline: bool = False) -> Store:
-    """Return the store for a URL: `sqlite:///file.db` (or a plain file name), or `postgresql://…`. The store is not
-    connected yet. With `inline`, the store is for virtual time. Raises `NotAStore` for any other URL."""
+    """Return the store for `sqlite:///file.db`, a plain file name, or `postgresql://…`. The store is not connected yet.
+    With `inline`, the store can be used on virtual time. Raises `NotAStore` for any other URL."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         if not url or "?" in url:

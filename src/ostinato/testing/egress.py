@@ -14,11 +14,8 @@ _DEFAULT_TIMEOUT_S = 30.0  # as in `Egress.request`
 
 
 class VirtualTimeEgress(Egress):
-    """Makes real requests, which take no virtual time.
-
-    If the service does not answer within the timeout in real time, the same length of virtual time passes, and
-    `EgressTimedOut` is raised.
-    """
+    """Makes real requests, which take no virtual time. The timeout of a request is measured in real time. If the
+    timeout expires, virtual time moves on by the length of the timeout, and `EgressTimedOut` is raised."""
 
     def __init__(self, egress: Egress) -> None:
         super().__init__(egress.policy)

@@ -1,9 +1,5 @@
-"""Provide a clock that jumps to the next deadline, and an event loop that uses it.
-
-When nothing can run, the loop moves the clock instead of waiting, so `asyncio.sleep(3600)` takes no real time. Virtual
-time stops while a thread or a request to a real service is in progress. A coroutine that waits for something that can
-never happen ends with `Stuck`.
-"""
+"""Provide a clock that jumps to the next deadline, and an event loop that uses it, so that `asyncio.sleep(3600)` takes
+no real time. Virtual time stops while a thread or a request to a real service is in progress."""
 
 from __future__ import annotations
 
@@ -51,10 +47,7 @@ class VirtualClock:
 
 
 class SkewedClock:
-    """Another machine's clock: the virtual clock plus `skew`, which a test may change at any time.
-
-    The skew applies to `now` but not to `ticks`.
-    """
+    """The clock of another machine. A test may change `skew`, which is added to `now`, but not to `ticks`."""
 
     virtual = True
     origin = "virtual"
@@ -71,11 +64,12 @@ class SkewedClock:
 
 
 class _JumpingSelector(selectors.BaseSelector):
-    """A selector that moves the clock instead of waiting.
+    """A selector that moves the clock instead of waiting. The first of these rules that applies decides:
 
-    `select` returns at once if there are events or due timers. It waits in real time if work outside the loop is in
-    progress, or if there is no timer. Otherwise it moves the clock to the next timer. Before the move, it wakes the
-    coroutines that wait in `settle`.
+    - If there are events or due timers, `select` returns at once.
+    - If work outside the loop is in progress, `select` waits in real time.
+    - If coroutines wait in `settle`, `select` wakes them.
+    - If there is a timer, `select` moves the clock to it. Otherwise it waits in real time.
     """
 
     def __init__(self, loop: VirtualLoop) -> None:
@@ -129,17 +123,14 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(self._jumping)
 
     def time(self) -> float:
-        """Return the seconds since the clock's beginning.
-
-        The clock counts whole microseconds, but a timer's time may be a fraction of a microsecond later. When such a
-        timer runs, `time` returns the timer's time instead of the clock's. Otherwise code that waits for the timer's
-        time would wait without end.
-        """
+        """Return the loop's time, in seconds since the clock's beginning. It is the clock's time or the time that
+        `catch_up` has set, whichever is later."""
+        # If this returned only the clock's time, code that waits for a time between two microseconds would never end.
         return max(self._reached, self.clock.elapsed())
 
     @property
     def _clock_resolution(self) -> float:
-        """The number of seconds by which asyncio may run a timer too early. The number is as small as possible."""
+        """The number of seconds by which asyncio may run a timer too early. It is as small as possible."""
         return math.ulp(self.time())
 
     @_clock_resolution.setter
@@ -147,8 +138,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         """Ignore the value that asyncio sets, which is the resolution of the machine's clock."""
 
     def catch_up(self, timeout: float) -> bool:
-        """Return whether a timer that is `timeout` seconds away counts as due now. If so, move `time` forward to the
-        timer's time. A timer is due if it is less than half a microsecond ahead of the clock."""
+        """Make the next timer due if it is less than half a microsecond ahead of the clock. The clock counts whole
+        microseconds and cannot reach such a timer exactly. So only the loop's time (see `time`) moves to the timer, and
+        the clock keeps its time. Return True if the loop's time was moved. `timeout` is the number of seconds from the
+        loop's time to the timer."""
         when = self.time() + timeout
         if when >= self.clock.elapsed() + _BETWEEN:
             return False
@@ -162,7 +155,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         await settled
 
     def wake_settling(self) -> bool:
-        """Wake all callers of `settle`. Returns whether there were any."""
+        """Wake all callers of `settle`. Return whether there were any."""
         settling, self._settling = self._settling, []
         waiting = [settled for settled in settling if not settled.done()]
         for settled in waiting:
@@ -179,7 +172,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
             self._jumping.under_way -= 1
 
     async def watch(self, main: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine. Raises `Stuck` if it waits for something that can never happen."""
+        """Run a coroutine, and return its result. Raises `Stuck` if it waits for something that can never happen."""
         watched = Watched(main, self)
         self.patience.watch(watched)
         try:
@@ -201,17 +194,13 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._jumping.under_way -= 1
 
     async def shutdown_default_executor(self, timeout: float | None = None) -> None:
-        """Wait until the threads have ended.
-
-        From Python 3.12 on a runner passes a `timeout`. It is ignored, because in virtual time it would expire at once.
-        """
+        """Wait until the threads have ended. Ignores `timeout`, because it would expire at once in virtual time."""
         with self.freeze_time():
             await super().shutdown_default_executor()
 
 
 def run_virtual(main: Coroutine[Any, Any, T], clock: VirtualClock | None = None) -> T:
-    """Run a coroutine on virtual time and return its result. Raises `Stuck` if it waits for something that can never
-    happen."""
+    """Run a coroutine on virtual time, and return its result. Raises `Stuck` if the coroutine can never finish."""
     moving = clock or VirtualClock()
     loop = VirtualLoop(moving)
     with asyncio.Runner(loop_factory=lambda: loop) as runner:

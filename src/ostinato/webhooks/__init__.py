@@ -1,4 +1,3 @@
-"""Send events to the URLs of webhooks. Users subscribe a URL to events with `app.webhooks`. A dispatcher creates a
-delivery for each matching event."""
+"""Send events to URLs. Users subscribe URLs with `app.webhooks`. A dispatcher creates deliveries of matching events."""
 
 JOB = "webhook"  # the built-in job that delivers one event

@@ -1,9 +1,6 @@
-"""Send one event to a webhook's URL, as the built-in job `webhook`.
-
-The URL and the secrets are read for each attempt, so a change also applies to waiting deliveries. After a 410 response,
-or if the egress policy refuses the URL, the webhook is disabled. After any other response except 2xx, the delivery is
-retried for about a day.
-"""
+"""Send one event to a webhook's URL, as the built-in job `webhook`. Each attempt reads the URL and the secrets again.
+After a 410 response, or if the egress policy refuses the URL, the webhook is disabled. After any other response except
+2xx, the delivery is retried for about a day."""
 
 from __future__ import annotations
 
@@ -38,8 +35,7 @@ class DeliveryFailed(OstinatoError):
 
 
 def webhook_handler(egress: Egress, store: Store, patience: Micros) -> Handler:
-    """Return the handler of the job `webhook`. The job disables a webhook whose deliveries fail for `patience` without
-    a success."""
+    """Return the handler of the job `webhook`. It disables a webhook to which no delivery succeeds for `patience`."""
 
     async def webhook(ctx: Context, webhook: str, event: dict[str, Any]) -> dict[str, Any]:
         return await _deliver(egress, store, patience, ctx, webhook, event)
@@ -88,10 +84,8 @@ async def _deliver(
     request = f"POST {short_repr(hook.url)}"
     try:
         resolved = resolve({"url": hook.url, "secrets": list(hook.secrets)})
-    except OstinatoError as problem:
-        raise await failed(
-            f"{request}: {problem}"
-        ) from None  # a secret that is being rolled out may exist at the next attempt
+    except OstinatoError as problem:  # a secret that is being rolled out may exist at the next attempt
+        raise await failed(f"{request}: {problem}") from None
     try:
         answer = await _send(egress, ctx, hook, resolved, event)
     except EgressRefused as problem:

@@ -1,4 +1,4 @@
-"""Disable a webhook, and record why. This happens after failures for too long, after a refusal, or on request."""
+"""Disable a webhook and record why: after failures for too long, after a refusal, or on request."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from ostinato.when.instants import Micros, format_instant
 
 
 def note_failure(webhook: Webhook, seq: int, now: Micros, patience: Micros, why: str) -> Operation[bool]:
-    """Record a failed delivery. If deliveries have been failing for `patience` without a success, disable the webhook.
-    Return whether the webhook is disabled or deleted now."""
+    """Record that the delivery of the event with the sequence number `seq` has failed. If no delivery to the webhook
+    has succeeded for `patience`, disable the webhook. Return whether the webhook is now disabled or deleted."""
     rows = yield sql("webhook_failed", id=webhook.id, seq=seq, now=now)
     if not rows:
         return True
@@ -30,10 +30,10 @@ def note_refusal(webhook: Webhook, seq: int, now: Micros, why: str) -> Operation
 
 
 def disable(webhook: Webhook, reason: str, now: Micros, actor: str | None) -> Operation[Webhook]:
-    """Stop sending to a webhook. Return the webhook as it is afterwards.
+    """Disable a webhook, and return the changed webhook. If it is already disabled, return it unchanged.
 
-    A waiting delivery fails when it is executed, without a request. The webhook's row stores the sequence number of the
-    first event that was not delivered; sending continues with that event when the webhook is enabled again.
+    A delivery that is still waiting will fail, and no HTTP request is sent for it. The failure is recorded in the
+    webhook's row, so that `enable` can continue with the first undelivered event.
     """
     rows = yield sql("disable_webhook", id=webhook.id, reason=reason[:1000], now=now)
     if rows:

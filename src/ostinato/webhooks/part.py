@@ -1,5 +1,4 @@
-"""Add webhooks to one app. The app gets the API `app.webhooks`, the job that delivers events, and a dispatcher on its
-node."""
+"""Add webhooks to one app: the API `app.webhooks`, the job that delivers events, and a dispatcher on the app's node."""
 
 from __future__ import annotations
 
@@ -21,8 +20,7 @@ _PATIENCE = "1d"
 
 
 def read_patience(length: Any, place: str) -> Length:
-    """Check the setting for how long deliveries may fail before their webhook is disabled. Returns `length` unchanged.
-    Raises OstinatoError if it is not a length of at least a second. `place` names the setting in the error."""
+    """Return `length` if it is at least a second, and otherwise raise OstinatoError. `place` names the setting."""
     if read_length(length, place) < SECOND:
         raise OstinatoError(f"{place} {length!r} is too short; a second is the least")
     return cast(Length, length)

@@ -1,5 +1,4 @@
-"""Register webhooks as an extension (`Way`) of the engine. The extension lists its tables, settings, events, routers
-and commands."""
+"""Register webhooks as an extension (`Way`) of the engine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Define specs, and compute the times that they describe. This package does not read the clock. Its only I/O is reading
-time zone rules."""
+"""Define specs, and compute the times that they describe. This package reads no clock, and no files but zone rules."""
 
 from ostinato.when.builders import calendar, cron, during, every, manual, once
 from ostinato.when.calendars import Calendar

@@ -1,8 +1,4 @@
-"""Build specs with functions such as `cron(…)`, `every(…)` and `once(…)`. `during(…)` builds a calendar for an
-exclusion.
-
-Each function checks what it returns.
-"""
+"""Build and check specs with functions such as `cron(…)`, `every(…)` and `once(…)`. `during(…)` builds an exclusion."""
 
 from __future__ import annotations
 
@@ -31,7 +27,7 @@ F = TypeVar("F", bound=Callable[..., Spec])
 
 
 def _refuse_unknown(function: F) -> F:
-    """Wrap a builder so that an unknown keyword raises `SpecError`. The error suggests the most similar parameter."""
+    """Wrap a builder so that an unknown keyword raises `SpecError` with a suggestion."""
     parameters = inspect.signature(function).parameters
     names = [name for name, parameter in parameters.items() if parameter.kind is not parameter.VAR_POSITIONAL]
 

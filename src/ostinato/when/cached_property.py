@@ -1,8 +1,7 @@
 """Define `cached_property`, which is `functools.cached_property` without its lock.
 
-Up to Python 3.11, `functools.cached_property` has one lock for all instances. So while one thread compiles a long spec,
-every other thread that uses a spec waits. Without the lock, two threads may both compute the value, but the two values
-are equal.
+Up to Python 3.11, all instances share that lock. So while one thread compiles a long spec, every other thread that uses
+a spec waits. Without the lock, two threads may both compute the value, but the two values are equal.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Define and read calendars, which have seven wall-clock fields. A time matches a calendar if it matches all fields.
-Cron strings, string calendars and structured calendars are all converted to this form."""
+"""Define and read calendars, which have seven wall-clock fields. A time matches a calendar if it matches all fields."""
 
 from __future__ import annotations
 
@@ -77,10 +76,12 @@ class Calendar:
         return replace(self, comment="")
 
     def to_json(self, *, always: bool = False) -> dict[str, str]:
-        """Return a dict from field name to text, in the grammar of the cron dialect.
+        """Return the calendar as a dict from field name to text. If the calendar has a comment, the dict also has the
+        key `comment`. Fields with these values are left out:
 
-        - With `always`, a missing field means every value. Use this for exclusions.
-        - Otherwise, a missing field means the field's default value.
+        - With `always=False`: 0 for second, minute and hour, and the whole range for the other fields. These are the
+          defaults of `Calendar`.
+        - With `always=True`: the whole range for every field.
         """
         rest = _ALWAYS if always else _DEFAULT
         document = {f.name: ",".join(map(str, self.items(f))) for f in FIELDS if self.items(f) != rest.items(f)}
@@ -94,9 +95,12 @@ _NAMES = tuple(f.name for f in fields(Calendar))
 
 
 def read_calendar(document: Mapping[str, object], dialect: Dialect = "cron", *, rest: str = "") -> Calendar:
-    """Read a calendar from a dict of field name to value. A value is a text, a number, or a list of texts and numbers.
-    An absent field gets the value `rest`, or its default if `rest` is empty. An absent year always gets its default.
-    Raises `SpecError` if a field is unknown or wrong."""
+    """Read a calendar from a dict of field names to values. A value is a text, a number, or a list of these. Raises
+    `SpecError` if a field is wrong.
+
+    `rest` is the value for absent fields, for example `"*"`. If `rest` is empty, each absent field has its default.
+    `rest` does not apply to the year: an absent year always has its default.
+    """
     items: dict[str, Items] = {}
     for name in document:
         if name not in _NAMES:

@@ -39,13 +39,14 @@ _SHORTHANDS = {
 class Cron:
     """One parsed cron string.
 
-    - `calendar`: the calendar that the string describes, or None, if the string has `@every`
+    - `calendar`: the calendar that the string describes; None if the string has `@every`
     - `every`: for `@every`, the length of the interval in microseconds
     - `phase`: for `@every`, the offset of the interval in microseconds
     - `either`: whether a day matches if its day of month OR its day of week matches; if false, both must match
     - `fixed`: whether hour, minute and second have no wildcard; always false in the dialect temporal
 
-    In the dialect cron, the daylight-saving rule `cron` applies only to strings with `fixed`.
+    In the dialect cron, `fixed` matters for specs with the daylight-saving rule `cron`. If `fixed` is true, this rule
+    applies to the string. If `fixed` is false, the rule `wall` applies to the string.
     """
 
     calendar: Calendar | None
@@ -109,8 +110,7 @@ def _cron(text: str, zone: str, body: str) -> Cron:
 
 
 def _step_warning(text: str, by_name: Mapping[Field, str]) -> str:
-    """Return a warning if a step is larger than the range of its field, as in `*/90` for minutes. Such an item matches
-    only the first value. Return "" if there is nothing to warn about."""
+    """Return a warning if a step is larger than its field, as in `*/90` for minutes: only the first value matches."""
     for field, part in by_name.items():
         for item in part.split(","):
             start, slash, step = item.partition("/")
@@ -160,8 +160,7 @@ def _temporal(text: str, zone: str, body: str) -> Cron:
 
 
 def _temporal_every(text: str, body: str) -> tuple[Micros, Micros]:
-    """Parse `@every 5m` or `@every 5m/1m`, and return (interval, phase). `@every` is followed by exactly one space. The
-    slash is optional, and the phase after it may be empty."""
+    """Parse `@every 5m` or `@every 5m/1m`, and return (interval, phase). Exactly one space follows `@every`."""
     if not body.startswith("@every "):
         raise SpecError(
             f"CronString does not have interval after @every ({short_repr(text)})",

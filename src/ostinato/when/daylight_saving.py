@@ -53,8 +53,8 @@ def wall_source(wall: WallClock, zone: Zone) -> Source:
 
 
 def _unchanging_wall_source(wall: WallClock, offset: int) -> Source:
-    """Return a calendar's times in a zone with a single offset, such as UTC. In such a zone, `wall_source` and
-    `fixed_wall_source` give the same times."""
+    """Return a calendar's times in a zone whose offset never changes, such as UTC. In such a zone, the wall rule and
+    the cron rule for daylight saving give the same times."""
     next_wall, previous_wall = wall.next, wall.previous
     return Steps(
         lambda after: (next_wall(after // SECOND + offset) - offset) * SECOND,
@@ -63,8 +63,7 @@ def _unchanging_wall_source(wall: WallClock, offset: int) -> Source:
 
 
 def fixed_wall_source(wall: WallClock, zone: Zone) -> Source:
-    """Return a calendar's times under the cron rule: each matching wall-clock time occurs once. If the clock skips the
-    time, it occurs right after the skip. If the clock shows the time twice, only the first one counts."""
+    """Return the times under the cron rule: a time in a gap moves to the gap's end, a time in a fold occurs once."""
     if len(zone.starts) == 1:
         return _unchanging_wall_source(wall, zone.offsets[0])
     starts, offsets, ends_wall, reach = zone.starts, zone.offsets, zone.ends_wall, zone.reach
@@ -94,10 +93,8 @@ def fixed_wall_source(wall: WallClock, zone: Zone) -> Source:
 
 
 def instant_of_wall(moment: datetime, zone: Zone, field: str) -> Micros:
-    """Return the instant at which the clock shows `moment`, a datetime without an offset.
-
-    Raises `SpecError` if the clock never shows this time or shows it twice. The error says what to write instead.
-    """
+    """Return the instant at which the clock shows `moment`, a naive datetime. If the clock never shows `moment`, or
+    shows it twice, raise `SpecError` with a hint what to write instead."""
     second, fraction = divmod(wall_micros(moment), SECOND)
     seconds = zone.instants(second)
     if len(seconds) == 1:

@@ -17,8 +17,7 @@ _MANY_DATES = 4
 
 
 def describe(spec: Spec) -> str:
-    """Return a description of the spec. First come its sources: cron strings, calendars, intervals and so on. Then come
-    the exclusions, bounds, jitter and zone, which apply to all sources."""
+    """Return a description of the spec: its sources, such as cron strings, then exclusions, bounds, jitter and zone."""
     sources: list[str] = []
     for text in spec.crons:
         cron = parse_cron(text, spec.dialect)

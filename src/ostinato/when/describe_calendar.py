@@ -32,8 +32,8 @@ def describe_calendar(calendar: Calendar, either: bool = False) -> str:
 
 
 def describe_excluded(calendar: Calendar) -> str:
-    """Describe the calendar of an exclusion. If the calendar covers whole minutes, hours or days, name these. Otherwise
-    name the times that it matches."""
+    """Describe what an excluded calendar covers: whole days, hours or minutes, such as `during hours 12 and 13`. If it
+    covers only single seconds, describe its times."""
     if _all(calendar, SECOND_FIELD) and _all(calendar, MINUTE_FIELD):
         return (_hours(calendar) + _date(calendar, False)).strip() or "always"
     if _all(calendar, SECOND_FIELD):
@@ -68,8 +68,7 @@ def _time(calendar: Calendar) -> str:
 
 
 def _every(calendar: Calendar, field: Field, of: str) -> str:
-    """Describe the values of a field: `Every 5 minutes`, `Every 15 minutes from minute 5 through 50`, `At minutes 1, 2
-    and 7 of the hour`."""
+    """Describe the values of a field: `Every 5 minutes`, `Every 15 minutes from minute 5 through 50`."""
     values = _values(calendar, field)
     step = _repeat_step(calendar, field)
     if step == 0:
@@ -83,8 +82,7 @@ def _every(calendar: Calendar, field: Field, of: str) -> str:
 
 
 def _minutes(calendar: Calendar) -> str:
-    """Describe minutes and hours: `minute 30 of the hour`, `minutes 0–29 of hours 9 and 17`, `minute 0 of the hour from
-    09:00 through 17:59`."""
+    """Describe minutes and hours: `minute 30 of the hour`, `minutes 0–29 of hours 9 and 17`."""
     hours = _hours(calendar)
     of = hours.removeprefix(" during") if hours.startswith(" during") else f" the hour{hours}"
     return f"{_numbers(calendar, MINUTE_FIELD)} of{of}"
@@ -159,8 +157,7 @@ def _weekdays(calendar: Calendar) -> str:
 
 
 def _one_weekday(calendar: Calendar) -> str:
-    """Describe the weekdays as a property of a single day: `a weekday`, `a Monday or Friday`,
-    `the second Friday of the month`."""
+    """Describe weekdays in the singular: `a weekday`, `a Monday or Friday`, `the second Friday of the month`."""
     values = _values(calendar, DAY_OF_WEEK)
     rules = [_rule(i) for i in calendar.day_of_week if isinstance(i, DayRule)]
     names = [WEEKDAYS[n].title() for n in values]
@@ -194,15 +191,18 @@ def _all(calendar: Calendar, field: Field) -> bool:
 
 
 def _step(values: Sequence[int]) -> int:
-    """Return the difference between neighbouring values if it is always the same. Otherwise, or for fewer than three
-    values, return 0."""
+    """Return the difference between neighbouring values, or 0 if it varies or there are fewer than three values."""
     steps = {b - a for a, b in pairwise(values)}
     return steps.pop() if len(steps) == 1 and len(values) > 2 else 0
 
 
 def _repeat_step(calendar: Calendar, field: Field) -> int:
-    """Return the constant difference between the values of a field, or 0 if there is none. For example, the minutes 0,
-    20, 40 give 20. Two values count only if they cover the field's whole range, as the minutes 0 and 30 do."""
+    """Return the constant difference between neighbouring values of a field, or 0:
+
+    - If the field has three or more values, and all differences are equal, return the difference.
+    - If the field has two values that divide its range evenly, as the minutes 0 and 30 do, return their difference.
+    - In all other cases, return 0.
+    """
     values = _values(calendar, field)
     if len(values) == 2 and _wraps_around(values, field):
         return values[1] - values[0]
@@ -210,15 +210,15 @@ def _repeat_step(calendar: Calendar, field: Field) -> int:
 
 
 def _wraps_around(values: Sequence[int], field: Field) -> bool:
-    """Return whether equally spaced values cover the whole range of a field. The minutes 0, 20, 40 do. The minutes 0,
-    25, 50 do not: only 10 minutes remain after 50. The minutes 5, 25, 45 do not: they do not begin with 0."""
+    """Return whether equally spaced values begin at the field's minimum and divide its range evenly. The minutes 0, 20,
+    40 do. The minutes 0, 25, 50 and 5, 25, 45 do not."""
     size = field.high - field.low + 1
     return values[0] == field.low and values[1] - values[0] == field.low + size - values[-1]
 
 
 def _runs(calendar: Calendar, field: Field) -> list[tuple[int, int]]:
-    """Return the values of a field as ranges (first, last) of consecutive values. Two consecutive values stay separate,
-    because "1 and 2" is easier to read than "1–2"."""
+    """Return the values of a field as ranges (first, last). A range of only two values, for example 1 and 2, is split
+    into (1, 1) and (2, 2), because "1 and 2" reads better than "1–2"."""
     runs: list[list[int]] = []
     for value in _values(calendar, field):
         if runs and value == runs[-1][-1] + 1:

@@ -42,12 +42,7 @@ Length: TypeAlias = str | int | float | timedelta
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A length of time, as the sum of three parts.
-
-    - `months`: the number of calendar months
-    - `days`: the number of calendar days
-    - `micros`: the elapsed time in microseconds
-    """
+    """A length of time: the sum of calendar months, calendar days and elapsed microseconds."""
 
     months: int = 0
     days: int = 0
@@ -55,8 +50,7 @@ class Duration:
 
     @property
     def exact(self) -> Micros:
-        """Return the length as elapsed time, with days of 24 hours. Months are ignored, so use it only if `months` is
-        0."""
+        """The length as elapsed time, with days of 24 hours. Months are ignored."""
         return self.days * DAY + self.micros
 
     def __str__(self) -> str:
@@ -72,9 +66,8 @@ class Duration:
 
 
 def parse_duration(value: Length, field: str = "duration") -> Duration:
-    """Read a length of time. `value` is a number of seconds, a timedelta, or a text such as `P1DT4H` (ISO 8601) or
-    `1h30m`. The whole days of a timedelta count as calendar days. Raises `SpecError` if `value` is not a length, is
-    negative, or is too long."""
+    """Read a length of time. A number is seconds. The whole days of a timedelta count as calendar days. Raises
+    `SpecError` if `value` is not a length, is negative, or is too long."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         if not 0 <= value <= _LONGEST // SECOND:  # not a number (NaN) is refused here, too
             hint = f"a number is seconds, from 0 to {_LONGEST // SECOND}"
@@ -94,8 +87,7 @@ def parse_duration(value: Length, field: str = "duration") -> Duration:
 
 
 def fixed_length(value: Length, field: str) -> Micros:
-    """Return a length as microseconds, with days of 24 hours. Raises `SpecError` if the value is not a length, or if it
-    counts months, which have no fixed length."""
+    """Return a length in microseconds, with days of 24 hours. Raises `SpecError` if it counts months."""
     length = parse_duration(value, field)
     if length.months:
         raise SpecError(
@@ -108,8 +100,7 @@ def fixed_length(value: Length, field: str) -> Micros:
 
 
 def parse_short(text: str, field: str = "duration") -> Duration:
-    """Parse `90s`, `1h30m` or `5d`: Go's grammar plus days, as in Temporal's `@every`. `1.5d` is 1 day and 12 hours.
-    Raises `SpecError` for any other text."""
+    """Parse `90s`, `1h30m` or `5d`: Go's grammar plus days, as in Temporal's `@every`. `1.5d` is 1 day and 12 hours."""
     days, micros, at = Decimal(0), Decimal(0), 0
     while at < len(text) <= _LONGEST_TEXT:
         part = _SHORT_PART.match(text, at)

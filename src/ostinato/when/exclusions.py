@@ -1,5 +1,4 @@
-"""Define the exclusions of a spec. Calendars, whole local days and spans of time can be excluded. `stretches` tells a
-search which times it can skip."""
+"""Define the exclusions of a spec: calendars, whole local days and spans. A search uses `stretches` to skip them."""
 
 from __future__ import annotations
 
@@ -22,8 +21,12 @@ Stretch = Callable[[Micros], tuple[Micros, Micros] | None]
 
 @dataclass(frozen=True, slots=True)
 class Exclusions:
-    """The exclusions of a spec. `dates` are whole days in the spec's zone. Each span in `spans` includes its first
-    instant, but not its end."""
+    """The exclusions of a spec.
+
+    - `calendars`: calendars whose matching times are excluded
+    - `dates`: whole days in the spec's zone
+    - `spans`: pairs (start, end); the times from `start` up to but not including `end` are excluded
+    """
 
     calendars: tuple[Calendar, ...] = ()
     dates: tuple[date, ...] = ()
@@ -62,15 +65,11 @@ ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 
 
 def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
-    """Return functions that tell a search which times it can skip.
+    """Return the `Stretch` functions of these exclusions. Each function takes an instant. If the instant is excluded,
+    the function returns a stretch of time around it, which a search can skip. Otherwise it returns None.
 
-    Each function takes an instant.
-
-    - If the instant is excluded, the function returns a stretch around the instant. All times of the spec in the
-      stretch are excluded.
-    - Otherwise the function returns None.
-
-    `readings` are the wall-clock times that the spec can have. With `by_day`, a calendar's stretch is at most one day.
+    `readings` are the seconds, minutes and hours that can occur in the spec's times. With `by_day`, a stretch of an
+    excluded calendar is at most one day long.
     """
     walls = map(WallClock, _joined(exclusions.calendars))
     stretch_functions = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
@@ -85,8 +84,8 @@ def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day:
 
 
 def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
-    """Join calendars that differ only in one field, so that a search can skip the times of several calendars at
-    once."""
+    """Join calendars that differ in only one field into one calendar, so that a search can skip longer stretches.
+    Calendars that differ in the year are not joined."""
     joined = [calendar.without_comment() for calendar in calendars]
     for field in FIELDS:
         if field is YEAR:  # an empty year is every year
@@ -100,13 +99,13 @@ def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
 
 
 def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
-    """Return a function that maps an instant to a stretch of time to skip, or None.
+    """Return a function that says which times around an instant a search can skip because of an excluded calendar. The
+    function takes an instant. If the calendar excludes the instant, the function returns the first and the last
+    microsecond of a period around it in which the spec has no time. Otherwise the function returns None.
 
-    - If the calendar excludes the instant, the result is a stretch around the instant. All times of the spec in the
-      stretch are excluded.
-    - Otherwise the result is None.
-
-    With `by_day`, a stretch is at most one day long.
+    - `wall`: the excluded calendar
+    - `readings`: the seconds, minutes and hours that can occur in the spec's times
+    - `by_day`: whether a period must be at most one day long
     """
     levels = (
         (readings.seconds & ~wall.seconds, 1, 60),
@@ -120,11 +119,14 @@ def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day
 
 
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
-    """Return a function that maps an instant to a stretch of time to skip, or None.
+    """Return a function like that of `_calendar_stretch`, for a calendar that excludes every time of day that the spec
+    uses, on every day. The function takes an instant, and calls `matches` with the instant's wall-clock time. If
+    `matches` returns false, the function returns None. Otherwise it returns the first and the last microsecond of a
+    period around the instant:
 
-    - If `matches` rejects the instant's wall-clock time, the function returns None.
-    - Otherwise the stretch begins one second after the zone's last change of offset, and ends at the next change.
-    - If the instant lies within one second after the last change, the stretch begins at that change.
+    - The period begins one second after the latest change of the zone's offset. If the instant is earlier than that,
+      the period begins with the second of the change.
+    - The period ends directly before the next change.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
@@ -134,14 +136,19 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
         i = bisect_right(starts, second) - 1
         if not matches(second + offsets[i]):
             return None
+        # A time that was moved out of a gap may lie in the first second after a change; see `_wall_stretch`.
         return min(second, starts[i] + 1) * SECOND, ends[i] * SECOND - 1
 
     return stretch
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
-    """Return a list of `size` ranges. Entry i is the range of zero bits in `left` around bit i, as (first bit, last bit
-    + 1)."""
+    """Return a list with a pair (first, end) for each value from 0 to `size` - 1. A search that is at the value can
+    skip the values from `first` to `end` - 1, because each of them is excluded or never occurs in the spec.
+
+    The bit mask `left` has the values at which the spec may have times that are not excluded. So the skipped values lie
+    between two neighbouring values in `left`. The pairs of the values in `left` are not used.
+    """
     runs = []
     for value in range(size):
         above = left >> value
@@ -153,14 +160,14 @@ def _runs(left: int, size: int) -> list[tuple[int, int]]:
 def _wall_stretch(
     matches: Callable[[int], bool], unit: int, cycle: int, runs: list[tuple[int, int]], zone: Zone
 ) -> Stretch:
-    """Return a function that maps an instant to a stretch of time to skip, or None.
+    """Return a function that takes an instant, and calls `matches` with the instant's wall-clock time. If `matches`
+    returns false, the function returns None. Otherwise it returns the first and the last microsecond of a period around
+    the instant, which a search can skip. The period never crosses a change of the zone's offset.
 
-    - `matches`: returns whether a wall-clock time is excluded; if it is not, the function returns None
-    - `unit`: the seconds of a unit, such as a minute
-    - `cycle`: the seconds of a cycle of units, such as an hour
-    - `runs`: for each unit of a cycle, the units to skip around that unit, as (first unit, last unit + 1)
-
-    A stretch never crosses a change of the zone's offset.
+    - `unit`: the number of seconds in a unit, such as 60 for a minute
+    - `cycle`: the number of seconds after which the units repeat, such as 3600 for the minutes of an hour
+    - `runs`: for each unit of a cycle, which units the period covers. If the instant is in unit `n`, and `runs[n]` is
+      (3, 7), the period covers the units 3 to 6.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]

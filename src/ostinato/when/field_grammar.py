@@ -1,8 +1,7 @@
 """Parse one field of a cron string or a string calendar, in either dialect.
 
 `cron` is the grammar of crontab, with `L`, `LW`, `15W`, `5#2` and `FRIL`. `temporal` is the grammar of Temporal's
-server (service/worker/scheduler/calendar.go), including its quirks and error texts. `check_range` and
-`out_of_range` create the errors for values that a field cannot have.
+server (service/worker/scheduler/calendar.go), including its quirks and error texts.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ _GO_INTEGER = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 def parse_field(text: str, field: Field, dialect: Dialect, whole: str = "") -> Items:
-    """Parse the text of one field, and return its items. `whole` is the complete cron string, for error messages.
-    Raises `SpecError` if the text is wrong."""
+    """Parse one field into its items. `whole` is the complete cron string, for error messages. Raises `SpecError`."""
     if dialect == "temporal":
         return temporal_items(text, field, whole)
     where = f" in {short_repr(whole)}" if whole else ""
@@ -205,9 +203,11 @@ def _temporal_part(part: str, field: Field, where: str) -> list[Item]:
 
 
 def temporal_value(text: str, field: Field, top: int) -> int | None:
-    """Return the number that `text` means, or None if `text` is wrong. `text` may be the name of a month or weekday, or
-    the first letters of such a name. `text` may also be a number up to `top`, as Go's Atoi reads it: `5`, `+5`,
-    `05`."""
+    """Return the number that `text` means in a field, or None if `text` is wrong. These texts are right:
+
+    - the name of a month or weekday, or the beginning of one, such as `mon`
+    - a number from the field's minimum to `top`, in a form that Go's Atoi reads, such as `5`, `+5` or `05`
+    """
     named = _name(text, field, 2 if field.names == WEEKDAYS else 3)
     if named is not None:
         return named
@@ -220,8 +220,8 @@ def temporal_value(text: str, field: Field, top: int) -> int | None:
 
 
 def _name(text: str, field: Field, letters: int) -> int | None:
-    """Return the number of the month or weekday whose English name begins with the text. Returns None if no name does,
-    or if the text has fewer than `letters` letters."""
+    """Return the number of the month or weekday whose name begins with `text`. Return None if there is no such name, or
+    if `text` has fewer than `letters` letters."""
     word = text.lower()
     if len(word) >= letters:
         for number, name in enumerate(field.names):
@@ -231,7 +231,7 @@ def _name(text: str, field: Field, letters: int) -> int | None:
 
 
 def _weekday_seven(item: Range) -> list[Item]:
-    """Return a range of weekdays as one or two ranges without 7. Since 7 means Sunday, it is replaced by 0."""
+    """Return a range of weekdays as ranges without 7. Both 7 and 0 mean Sunday, so `5-7` becomes `0` and `5-6`."""
     if item.end < 7:
         return [item]
     items: list[Item] = []
@@ -243,8 +243,7 @@ def _weekday_seven(item: Range) -> list[Item]:
 
 
 def check_range(field: Field, item: Range, where: str) -> None:
-    """Raise `SpecError` if a range has values that the field cannot have, ends before it starts, or has a step below
-    1."""
+    """Raise `SpecError` if a range exceeds the limits of its field, ends before it starts, or has a step below 1."""
     for number in (item.start, item.end):
         if not field.low <= number <= field.high:
             raise out_of_range(field, number, where)
@@ -265,7 +264,7 @@ def check_range(field: Field, item: Range, where: str) -> None:
 
 
 def out_of_range(field: Field, number: int, where: str, *, high: int | None = None) -> SpecError:
-    """Return the error for a value outside the range of a field, with a hint. `high` replaces the field's maximum."""
+    """Return the error for a value outside a field's range, with a hint. `high` replaces the field's own maximum."""
     top = field.high if high is None else high
     hint = f"did you mean {field.low}?" if number in (top + 1, field.low - 1) and field is not YEAR else ""
     if field is DAY_OF_WEEK:

@@ -39,12 +39,7 @@ FIELDS = (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD, DAY_OF_MONTH, MONTH, YEAR, DAY
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """The whole numbers from `start` up to `end`, by `step`.
-
-    - `start`: the first value
-    - `end`: the largest possible value, included if a step reaches it
-    - `step`: the distance between two values; always 1 if `start` and `end` are equal
-    """
+    """The whole numbers from `start` to `end`, both included, by `step`. The step of a single number is 1."""
 
     start: int
     end: int
@@ -65,10 +60,8 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class DayRule:
-    """A day that depends on the month: `L`, `LW`, `15W`, `5#2`, `5L`.
-
-    `kind` is one of last_day, last_workday, nearest_workday, nth_weekday, last_weekday.
-    """
+    """A day that depends on the month: `L`, `LW`, `15W`, `5#2`, `5L`. `kind` is one of last_day, last_workday,
+    nearest_workday, nth_weekday, last_weekday."""
 
     kind: str
     number: int = 0

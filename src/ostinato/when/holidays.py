@@ -1,8 +1,7 @@
-"""Turn an iCalendar document, for example one with holidays, into exclusions. The caller reads the file. The extra
-`ical` is needed.
+"""Turn an iCalendar document, for example one with holidays, into exclusions. The extra `ical` is needed.
 
-An all-day event excludes whole local days. A timed event excludes its span of time. For a recurring event, every
-recurrence from `first_year` through `last_year` is excluded.
+An all-day event excludes whole local days. A timed event excludes its span of time. Recurring events are excluded from
+`first_year` through `last_year`.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ _TOO_OFTEN = ("SECONDLY", "MINUTELY", "HOURLY")
 
 
 def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int = 2100) -> Exclusions:
-    """Return the exclusions for the events of an iCalendar document. `tz` is used for times of day that the document
-    gives without a zone. Raises `SpecError` if the document cannot be read or has too many events."""
+    """Return the exclusions for the events of an iCalendar document. If a time in the document has no zone, `tz` is its
+    zone. Raises `SpecError` if the document cannot be read or has too many events."""
     try:
         import icalendar
         import recurring_ical_events
@@ -74,8 +73,7 @@ def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int 
 
 
 def _check(event: Any) -> None:
-    """Raise `SpecError` if an event ends before it starts, or repeats hourly or more often. Computing so many
-    recurrences would take hours."""
+    """Raise `SpecError` if an event ends before it starts, or repeats too often to compute: hourly or more often."""
     first, end, length = event.DTSTART, event.DTEND, event.DURATION
     if (end is not None and type(end) is type(first) and end < first) or (length and length < timedelta()):
         raise _refusal(f"the event of {first} ends before it starts", str(end or length))
@@ -87,7 +85,7 @@ def _check(event: Any) -> None:
 
 
 def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date, date]]:
-    """Yield (start, end) of each event once, even if the event spans two years."""
+    """Yield (start, end) of each event from `first_year` through `last_year`. An event across two years comes once."""
     seen = set()
     for year in range(first_year, last_year + 1):
         for event in query.between(datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)):
@@ -97,8 +95,8 @@ def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date
 
 
 def _days(first: date, end: date, first_year: int, last_year: int) -> Iterator[date]:
-    """Yield the days of an all-day event, without days before `first_year` or after `last_year`. `first` is the event's
-    first day, and `end` is the day after its last day. An event whose `end` equals `first` has one day."""
+    """Yield the days of an all-day event, from `first_year` to `last_year`. `end` is the day after the event's last
+    day. If `end` equals `first`, the event has one day."""
     last = min(max(first, end - timedelta(days=1)), date(last_year, 12, 31))
     first = max(first, date(first_year, 1, 1))
     return (first + timedelta(days=n) for n in range((last - first).days + 1))

@@ -1,5 +1,4 @@
-"""Convert points in time between microseconds, datetimes and text. Internally, a point in time is an integer, the
-microseconds since 1970 in UTC. For users, it is written as RFC 3339."""
+"""Convert points in time between microseconds since 1970 in UTC, datetimes, and RFC 3339 text, which users see."""
 
 from __future__ import annotations
 
@@ -55,11 +54,8 @@ def on_clock(instant: Micros, zone: tzinfo) -> str:
 
 
 def _leap_second(text: str) -> datetime | None:
-    """Return the datetime for a leap second such as `2016-12-31T23:59:60Z`, or None for any other text.
-
-    Unix time has no leap seconds, so the result is the next second: `2017-01-01T00:00:00Z` for this example. RFC 3339
-    allows a leap second only at the end of a day in UTC.
-    """
+    """Return the second after a leap second such as `2016-12-31T23:59:60Z`, because Unix time has no leap seconds.
+    Return None if `text` is not a leap second at the end of a day in UTC. RFC 3339 allows no others."""
     match = _LEAP.fullmatch(text)
     if match is None:
         return None
@@ -95,8 +91,8 @@ class OutOfCalendar(SpecError):
 
 
 def read_instant(value: object, field: str) -> Micros:
-    """Read an aware datetime or a text with an offset. Raises `SpecError` if the value is not a time or has no offset,
-    and `OutOfCalendar` if the time is outside the years 1 to 9999 in UTC."""
+    """Read an aware datetime or a text with an offset. Raises `SpecError` for any other value, and `OutOfCalendar` for
+    a time outside the years 1 to 9999 in UTC."""
     moment = read_datetime(value, field)
     if moment.tzinfo is None:
         raise SpecError(

@@ -19,8 +19,7 @@ _MILLI = 1000
 
 
 def add_jitter(nominal: Micros, seed: str, longest: Micros, following: Micros | None) -> Micros:
-    """Return a nominal time plus its delay. The delay is less than `longest`. The result is before `following`, the
-    spec's next time, if there is one."""
+    """Return `nominal` plus a delay below `longest`. The result is before `following`, the spec's next time, if any."""
     if following is not None:
         longest = min(longest, following - nominal)
     return nominal + jitter_delay(nominal, seed, longest)

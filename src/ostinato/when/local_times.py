@@ -11,11 +11,9 @@ from ostinato.when.zones import Zone
 
 
 def read_moment(value: object, zone: Zone | None, field: str) -> Micros:
-    """Return the instant of a text or a datetime. A time without an offset is wall-clock time in `zone`.
-
-    Raises `SpecError` if the value is not a time, or if it has no offset and `zone` is None. Also raises `SpecError` if
-    the wall-clock time does not exist in the zone or exists twice.
-    """
+    """Return the instant of a text or a datetime. A time without an offset is wall-clock time in `zone`. Raises
+    `SpecError` if there is neither offset nor zone, or if a change to or from daylight-saving time skips or repeats the
+    time."""
     moment = read_datetime(value, field)
     if moment.tzinfo is not None:
         return from_datetime(moment)

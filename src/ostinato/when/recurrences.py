@@ -1,5 +1,4 @@
-"""Compute recurrences, which have a first time (the anchor) and one time after each period. Months and days are counted
-on the calendar."""
+"""Compute recurrences: anchor, anchor + period, anchor + 2 × period and so on. Months and days follow the calendar."""
 
 from __future__ import annotations
 
@@ -17,12 +16,11 @@ _END: Micros = epoch_second(LAST_YEAR + 1) * SECOND
 
 
 def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: bool) -> Source:
-    """Return a source of the times anchor, anchor + period, anchor + 2 × period and so on. Each time is counted from
-    the anchor, so there is no drift.
+    """Return a source of the times anchor, anchor + period, anchor + 2 × period and so on.
 
-    Months and days are counted in the zone's wall-clock time. If a month does not have the anchor's day, its last day
-    is used. Hours, minutes and seconds are elapsed time. `literal` selects the wall rule for daylight saving instead of
-    the cron rule (see `daylight_saving`).
+    Months and days are counted in the zone's wall-clock time. If a month lacks the anchor's day, the month's last day
+    is used. Hours, minutes and seconds are elapsed time. If `literal` is true, the wall rule for daylight saving
+    applies, otherwise the cron rule (see `daylight_saving`).
     """
     if not period.months and not period.days:
         return _anchored_interval(anchor, period.micros)
@@ -35,9 +33,8 @@ def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: boo
     first = date(1970, 1, 1) + timedelta(days=first_day)
 
     def instants(number: int) -> list[Micros]:
-        """Return the instants of the recurrence with this `number`; the anchor has the number 0. Usually there is one
-        instant. With `literal`, a wall-clock time that the zone skips has no instant. With `literal`, a time that the
-        zone repeats has two."""
+        """Return the instants of anchor + `number` × period. Usually there is one. With `literal`, a time in a gap has
+        no instant, and a time in a fold has two."""
         if number <= 0:
             return [anchor] if number == 0 else []
         year, month = divmod(first.year * 12 + first.month - 1 + number * period.months, 12)

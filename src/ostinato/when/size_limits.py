@@ -1,7 +1,7 @@
-"""Limit the size of specs. A node reads a spec when it fires the schedule, so reading must be quick. A spec at these
-limits takes about 20 ms to read. Each of its times takes 0.1 ms to compute.
+"""Limit the size of specs. A node reads a spec each time its schedule fires, so a large spec would slow the node down.
 
-The limits are checked before a document from outside is read. They do not apply to a spec that is already stored.
+A spec at these limits takes about 20 ms to read. Each of its times takes 0.1 ms to compute. The limits apply to specs
+that users give, but not to stored specs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ def check_document_size(document: Mapping[str, object]) -> None:
 
 
 def takes_long(document: Mapping[str, object]) -> bool:
-    """Return whether a JSON spec may take long to read and check: it is large, or it has exclusions."""
+    """Return whether a JSON spec may take long to read and check. This is so if the spec has more than `_FEW` sources
+    and times together, or if it has any exclusion."""
     parts = sum(_count(document.get(name)) for name in (*_SOURCES, "times"))
     return parts > _FEW or bool(document.get("exclude"))
 
@@ -108,8 +109,8 @@ def _count(value: object) -> int:
 
 
 def _letters(value: object, left: int) -> int:
-    """Return `left` minus the size of a value. The size is the number of its characters and list members. Counting
-    stops when the result is negative."""
+    """Return `left` minus the size of a value. The size of a text is its length. The size of a list or a dict is the
+    number of its members, plus their sizes. The counting stops when the result is negative."""
     if isinstance(value, str):
         return left - len(value)
     if isinstance(value, Mapping):

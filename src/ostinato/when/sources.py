@@ -25,7 +25,7 @@ class Source(Protocol):
 
 
 class Steps:
-    """A source that consists of its two functions, `next` and `previous`."""
+    """A source that is made of two functions, `next` and `previous`."""
 
     __slots__ = ("next", "previous")
 
@@ -61,7 +61,8 @@ def times_source(times: tuple[Micros, ...]) -> Source:
 
 
 def union(sources: list[Source]) -> Source:
-    """Return a source that has the times of all `sources`. Its `next` caches the last answer of each source."""
+    """Return a source that has the times of all `sources`. To save time, its `next` remembers the last result of each
+    source, and asks the source again only if the result may have changed."""
     if len(sources) == 1:
         return sources[0]
 

@@ -38,8 +38,7 @@ def parse_spec_text(text: str, *, tz: str = "", dialect: Dialect | None = None, 
 
 
 def _refuse_near_misses(text: str) -> None:
-    """Raise `SpecError` with a helpful hint for common mistakes, such as `every 5 minutes`. Otherwise the error would
-    say that a cron string has too few fields."""
+    """Raise `SpecError` with a helpful hint for common mistakes, such as `every 5 minutes`."""
     hint = ""
     if not text:
         raise SpecError("the spec is empty", field="spec", value=text, hint="write '0 9 * * 1-5' or 'every 15m'")
@@ -58,8 +57,8 @@ def _refuse_near_misses(text: str) -> None:
 
 
 def _document(text: str, asked: Mapping[str, str | None]) -> Spec:
-    """Read a spec from JSON text. `asked` has the fields that the caller passed as arguments. They are added to the
-    document. Raises `SpecError` if the document has another value for such a field, or is wrong."""
+    """Read a spec from JSON text, and add the fields in `asked`, such as the zone. Raises `SpecError` if the text is
+    not JSON, or if it has another value for one of these fields."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as problem:

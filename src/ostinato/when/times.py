@@ -29,10 +29,10 @@ _PER_SOURCE = 30
 
 
 class Compiled:
-    """Computes the times of one spec. They are nominal times: jitter is not added.
+    """Computes the nominal times of one spec, without jitter.
 
-    A `Compiled` has no reference to its spec, because the two would form a reference cycle. Such cycles stay in memory
-    until the garbage collector runs, which pauses the process.
+    A spec refers to its `Compiled`, but a `Compiled` does not refer to its spec. Otherwise the two would form a cycle,
+    and stay in memory until the garbage collector runs, which pauses the process.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -60,16 +60,15 @@ class Compiled:
         self._give_up = max(_LEAST_STEPS, GIVE_UP // max(1, len(self._excluded)))
 
     def next(self, after: Micros) -> Micros | None:
-        """Return the first nominal time later than `after`, or None if there is none. Raises `TooManyExclusions` if the
-        search finds only excluded times and gives up."""
+        """Return the first nominal time after `after`, or None. Raises `TooManyExclusions` if the search gives up."""
         time = self._next(after if after > self._floor else self._floor)
         if self._excluded:
             return self._skip_excluded(time, self._give_up)[0]
         return time if time <= self._ceiling else None
 
     def search(self, after: Micros, give_up: int | None = None) -> tuple[Micros | None, int]:
-        """Search for the first nominal time later than `after`. Returns (time or None, number of excluded stretches
-        that were skipped). Raises `TooManyExclusions` after `give_up` skips."""
+        """Search for the first nominal time after `after`. Return (time or None, number of excluded stretches that were
+        skipped). Raises `TooManyExclusions` if no time is found after `give_up` skips."""
         return self._skip_excluded(self._next(max(after, self._floor)), self._give_up if give_up is None else give_up)
 
     def _skip_excluded(self, first: Micros, give_up: int) -> tuple[Micros | None, int]:
@@ -87,8 +86,7 @@ class Compiled:
         return None, steps
 
     def previous(self, before: Micros) -> Micros | None:
-        """Return the last nominal time earlier than `before`, or None if there is none. Raises `TooManyExclusions` if
-        the search finds only excluded times and gives up."""
+        """Return the last nominal time before `before`, or None. Raises `TooManyExclusions` if the search gives up."""
         time = first = self._previous(min(before, self._ceiling + 1))
         for _ in range(self._give_up):
             if time <= self._floor:
@@ -123,19 +121,14 @@ class Compiled:
             yield time
 
     def count(self, first: Micros, last: Micros) -> int:
-        """Return the number of nominal times from `first` to `last`, both included. For a single interval without
-        exclusions it is computed by division, otherwise by counting."""
+        """Return the number of nominal times from `first` to `last`, both included."""
         if self._every is not None and not self._excluded:
             begin, end = self.next(first - 1), self.previous(last + 1)
             return 0 if begin is None or end is None or end < begin else (end - begin) // self._every + 1
         return sum(1 for _ in self.between(first, last))
 
     def jittered(self, nominal: Micros, seed: str) -> Micros:
-        """Return the due time of an occurrence: its nominal time plus jitter.
-
-        The due time is always before the spec's next time. This limit applies even if the next time is excluded or
-        after the spec's end.
-        """
+        """Return the due time: the nominal time plus jitter, always before the spec's next time."""
         if not self._jitter:
             return nominal
         following = self._next(nominal)
@@ -157,7 +150,7 @@ class Compiled:
         )
 
     def _sources(self, spec: Spec) -> tuple[list[Source], Readings]:
-        """Return the sources of the spec's times, and which wall-clock seconds, minutes and hours can occur."""
+        """Return the sources of the spec's times, and the seconds, minutes and hours that can occur in these times."""
         temporal = spec.dialect == "temporal"
         literal = spec.rule == "wall"
         sources: list[Source] = []
@@ -213,15 +206,14 @@ class Compiled:
 
 
 def named_zone(spec: Spec) -> Zone | None:
-    """Return the zone that the spec or one of its cron strings names. Times without an offset are read in this zone.
-    Returns None if no zone is named."""
+    """Return the zone that the spec or its cron strings name, or None if they name no zone. A time without an offset is
+    local time in this zone."""
     named = spec.tz or spec.tz_data or any(parse_cron(text, spec.dialect).zone for text in spec.crons)
     return zone_of(spec) if named else None
 
 
 def zone_of(spec: Spec) -> Zone:
-    """Return the zone that the spec or its cron strings name, or UTC if they name none. Raises `SpecError` if they name
-    different zones."""
+    """Return the zone that the spec or its cron strings name, or UTC. Raises `SpecError` if they name several zones."""
     named = [parse_cron(text, spec.dialect).zone for text in spec.crons]
     if len(set(named)) > 1:
         raise SpecError(
@@ -252,8 +244,7 @@ def _whole_seconds(micros: Micros) -> Micros:
 
 
 def _is_fixed(calendar: Calendar) -> bool:
-    """Return whether a calendar has a fixed time of day, in the sense of cron. The time is not fixed if a range covers
-    all values of the second, minute or hour."""
+    """Return whether a calendar has a fixed time of day: second, minute and hour have no `*`, not even with a step."""
     for field in (SECOND_FIELD, MINUTE_FIELD, HOUR_FIELD):
         for item in calendar.items(field):
             if isinstance(item, Range) and (item.start, item.end) == (field.low, field.high):

@@ -1,6 +1,6 @@
 """Match a calendar against the wall clock, without regard to time zones.
 
-A wall second is a wall-clock time as a number. The time is read as UTC, and the number is its Unix time.
+A wall second is a number that represents a wall-clock time: the seconds since 1970-01-01T00:00 on the same wall clock.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ostinato.when.instants import DAY_SECONDS
 
 
 class WallClock:
-    """The wall seconds that one calendar matches. `next(after)` returns the first matching second later than `after`.
-    `previous(before)` returns the last matching second earlier than `before`. `size` is the number of table entries in
-    memory."""
+    """The wall-clock seconds that match one calendar. `next(after)` returns the first match after the second `after`,
+    and `previous(before)` the last match before the second `before`. The matches are found with tables, and `size` is
+    the number of entries in these tables."""
 
     __slots__ = ("days", "hours", "minutes", "next", "previous", "seconds", "size")
 
@@ -52,7 +52,7 @@ class WallClock:
 
 @lru_cache(maxsize=2048)
 def _minute_starts(hours: int, minutes: int) -> tuple[int, ...]:
-    """Return the seconds of the day at which the matching minutes begin."""
+    """Return the starts of a day's matching minutes, in seconds since midnight. Both parameters are bit masks."""
     return tuple(h * 3600 + m * 60 for h in values(hours) for m in values(minutes))
 
 

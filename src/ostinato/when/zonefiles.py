@@ -28,8 +28,8 @@ _FOOTER = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class ZoneFile:
-    """The content of a zone file. `changes` are the epoch seconds at which the offset may change. `rule` is the POSIX
-    rule for the time after the last change, or empty."""
+    """The contents of a zone file. `changes` are the epoch seconds at which the offset may change. `rule` is the POSIX
+    rule for the time after the last change. It is empty if the file has no such rule."""
 
     changes: tuple[int, ...]
     rule: str
@@ -51,8 +51,8 @@ def read_zone_file(data: bytes) -> ZoneFile:
 
 
 def _block(data: bytes, at: int, width: int, code: str) -> tuple[tuple[int, ...], int]:
-    """Read one block of a zone file, which begins at the index `at`. Returns (changes, index of the block's end). Each
-    time in the block has `width` bytes and the `struct` format `code`. Raises `ValueError` if the block is wrong."""
+    """Read the block that begins at the index `at`. Return (changes of the offset, index of the block's end). In this
+    block, a time has `width` bytes and the `struct` format `code`. Raises `ValueError` if the block is wrong."""
     if len(data) < at + _HEADER.size:
         raise ValueError("it is cut short")
     magic, _, utc, std, leaps, times, types, chars = _HEADER.unpack_from(data, at)
@@ -78,7 +78,9 @@ def _block(data: bytes, at: int, width: int, code: str) -> tuple[tuple[int, ...]
 
 
 def changes_by_rule(rule: str, first_year: int, last_year: int) -> Iterator[int]:
-    """Yield the instants at which summer time may begin or end in each year, in no particular order."""
+    """Yield the epoch seconds at which summer time may begin or end from `first_year` through `last_year`, in no
+    particular order. `rule` is a POSIX rule, such as `CET-1CEST,M3.5.0,M10.5.0/3`. If the rule has no summer time, as
+    in `UTC0`, or cannot be read, yield nothing."""
     match = _FOOTER.fullmatch(rule)
     if match is None or match["begin"] is None:
         return
@@ -91,14 +93,11 @@ def changes_by_rule(rule: str, first_year: int, last_year: int) -> Iterator[int]
 
 
 def _epoch_days(day: str, year: int) -> Iterator[int]:
-    """Yield the possible dates of `day` in `year`, as numbers of days since 1970-01-01.
+    """Yield the days on which `day` may fall in `year`, as days since 1970-01-01. `day` is a day in a POSIX rule:
 
-    - `M10.5.0` is the last Sunday of October.
-    - `J60` is the first of March in every year.
-    - `59` is the 60th day of the year.
-
-    Python versions may differ by one day for `J60` and `59`. So for these forms, also yield the day before and the day
-    after.
+    - `M10.5.0` is the last Sunday of October. One day is yielded.
+    - `J60` is the first of March, and `59` is the 60th day of the year. Python versions may read these two forms as
+      different days, one day apart. So the day before and the day after are yielded, too.
     """
     if not day.startswith("M"):
         number = int(day.removeprefix("J"))

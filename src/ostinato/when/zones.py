@@ -60,14 +60,12 @@ class Zone:
         return self.offsets[self.segment(second)]
 
     def changes(self, first: int, last: int) -> list[tuple[int, int, int]]:
-        """Return the offset changes from the epoch second `first` to `last`. A change is (epoch second, offset before,
-        offset after)."""
+        """Return the offset changes from `first` to `last`, each as (epoch second, offset before, offset after)."""
         low, high = bisect_left(self.starts, first), bisect_right(self.starts, last)
         return [(self.starts[i], self.offsets[i - 1], self.offsets[i]) for i in range(max(1, low), high)]
 
     def instants(self, wall: int) -> list[int]:
-        """Return a list of the instants, as epoch seconds, at which the wall clock shows `wall`. The list is empty for
-        a time in a gap, and has two instants for a time in a fold."""
+        """Return the epoch seconds at which the wall clock shows `wall`: none in a gap, and two in a fold."""
         low = max(0, bisect_right(self.starts, wall - 2 * 86_400) - 1)
         high = bisect_right(self.starts, wall + 2 * 86_400)
         return [wall - self.offsets[i] for i in range(low, high) if self.starts_wall[i] <= wall < self.ends_wall[i]]
@@ -89,8 +87,7 @@ class ZoneRules:
 
 
 def zone(name: str, field: str = "tz") -> Zone:
-    """Return the zone with this name; an empty name is UTC. Raises `SpecError` if there is no such zone. The error's
-    hint suggests a name."""
+    """Return the zone with this name, or UTC if the name is empty. Raises `SpecError` if there is no such zone."""
     try:
         return _load(name or "UTC")
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -131,8 +128,7 @@ def _abbreviated(name: str) -> str:
 
 
 def zone_name(tz: object) -> str:
-    """Return the name of a zone that is given as a name, a `ZoneInfo` or `datetime.UTC`. Raises `SpecError` for any
-    other value."""
+    """Return the name of a zone, given as a name, a `ZoneInfo` or `datetime.UTC`. Raises `SpecError` otherwise."""
     name = tz.key if isinstance(tz, zoneinfo.ZoneInfo) else "UTC" if tz is UTC else tz
     if not isinstance(name, str):
         raise SpecError(
@@ -157,8 +153,7 @@ def rules_in_force() -> ZoneRules:
 
 
 def installed_rules() -> str | None:
-    """Return the version of the rules in the package tzdata, even if they are not in use. Returns None if the package
-    is not installed."""
+    """Return the version of the package tzdata, even if other rules are in use. Return None if it is not installed."""
     try:
         import tzdata
     except ImportError:

@@ -1,5 +1,4 @@
-"""Find the mistakes in a workflow before it is deployed. A topic has at most one publisher and at most one consumer. A
-topic with a publisher must have a consumer."""
+"""Check a workflow: a topic has at most one publisher and one consumer, and a topic with a publisher has a consumer."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Draw a workflow as SVG. The picture shows producers, topics and consumers from left to right, with the number of
-pending events. The handler that is running and the handler whose run blocks the workflow are marked."""
+"""Draw a workflow as SVG: producers, topics and consumers from left to right. Mark running and blocked handlers."""
 
 from __future__ import annotations
 
@@ -32,7 +31,8 @@ _LONGEST_LINE = 96  # letters of the lines above the graph
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """The handler that is running, and the handler whose run blocks the workflow, if there are any."""
+    """The handlers to mark in a drawing. `current` is the handler that is running. `blocked` is the handler whose run
+    blocks the workflow. Each is None if there is no such handler."""
 
     current: str | None = None
     blocked: str | None = None
@@ -124,8 +124,7 @@ def _header(info: WorkflowInfo) -> tuple[list[str], float, float]:
 
 
 def _halo(box: _Box, x: float, y: float, marks: Marks) -> Iterator[str]:
-    """Yield a coloured frame if the box is a handler that is running or blocks the workflow. Frames are drawn before
-    the arrows, so that they hide no arrow head."""
+    """Yield a coloured frame around the running handler and the blocked handler. Draw it before the arrows."""
     if box.kind == "topic" or box.name not in (marks.current, marks.blocked):
         return
     width, height = box.size

@@ -1,13 +1,9 @@
-"""Define the errors that mutators, readers and handlers raise. Each error belongs to one class of failures.
+"""Define the errors that mutators, readers and handlers raise. The type of an error decides how the run fails.
 
-The class depends only on the type of the error, never on its message. Errors that are not in this module have these
-classes:
+Errors of other types are treated as follows:
 
-- From a reader or mutator: `TimeoutError`, `ConnectionError` and errors of the store are transient. All others are
-  internal errors.
-- From a handler: errors of the store are transient. All others are logic errors.
-
-See `classify` and `classify_handler` in `runtime.context`.
+- From a reader or mutator: `TimeoutError`, `ConnectionError` and store errors are transient. Others are internal.
+- From a handler: store errors are transient. Others are logic errors.
 """
 
 from __future__ import annotations
@@ -19,9 +15,11 @@ from ostinato.workflows.model import Delivered, FailureClass
 
 
 class HandlerFailed(OstinatoError):
-    """The base class of the errors in this module. `delivered` says whether the effect of a mutator took place: `"no"`,
-    `"maybe"` or `"yes"`. If `delivered` is None, the class attribute `usually` is used. With `"yes"`, `result` is the
-    mutator's result."""
+    """The base class of the errors in this module.
+
+    - `delivered`: whether the effect took place: `"no"`, `"maybe"` or `"yes"`; by default the class's `usually`
+    - `result`: the mutator's result, if `delivered` is `"yes"`
+    """
 
     failure: ClassVar[FailureClass] = FailureClass.INTERNAL
     usually: ClassVar[Delivered] = Delivered.MAYBE
@@ -36,7 +34,7 @@ class HandlerFailed(OstinatoError):
 
 
 class Transient(HandlerFailed):
-    """Raised for a failure that may disappear without any change: a timeout, a rate limit, a 5xx response."""
+    """Raised for a failure that may pass by itself: a timeout, a rate limit, a 5xx response."""
 
     failure = FailureClass.TRANSIENT
 
@@ -67,7 +65,7 @@ class PermissionDenied(HandlerFailed):
 
 
 class PreconditionFailed(HandlerFailed):
-    """Raised if something does not exist that must exist, such as a table or a label. A person must create it."""
+    """Raised if a person must first create something, such as a table or a label."""
 
     failure = FailureClass.PRECONDITION
     usually = Delivered.NO
@@ -80,4 +78,4 @@ class InternalError(HandlerFailed):
 
 
 class PhaseViolation(LogicError):
-    """Raised if a handler calls a method that its phase does not allow."""
+    """Raised if a handler calls a method of `ctx` with a wrong argument, or in a phase that does not allow it."""

@@ -1,5 +1,4 @@
-"""Create the ids of workflows and of their runs, events and mutations. Within a process each id is greater than the one
-before, so ids sort by time."""
+"""Create the ids of workflows, runs, events and mutations. In a process each id is greater than the one before."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Add the tools that every app has. A reader and a mutator are both named `http`. The mutator `start` starts jobs and
-the actions of other extensions (`Way`)."""
+"""Add the tools that every app has: the reader `http`, and the mutators `http` and `start`. `start` starts a run."""
 
 from __future__ import annotations
 
@@ -65,11 +64,13 @@ async def call_http(
     body: str | None = None,
     timeout: str | float = _TIMEOUT,
 ) -> dict[str, Any]:
-    """Send a request to a URL, with the key of the effect as the header `Idempotency-Key`.
+    """Send a request to a URL. The header `Idempotency-Key` has the key of the effect.
 
-    After a 2xx response, returns the same as `read_http`. Otherwise raises an error. After 4xx, or without a
-    connection, the error says that the effect did not take place. After 5xx, or without a response, the error says that
-    the effect may have taken place.
+    After a 2xx response, return the same as `read_http`. Otherwise raise an error. The error's `delivered` says whether
+    the effect took place:
+
+    - `"no"` after a 3xx or 4xx response, or if there was no connection
+    - `"maybe"` after a 5xx response, or if there was no response
     """
     request = {"url": url, "method": method, "headers": headers, "json": json, "body": body, "timeout": timeout}
     return await _request(host, request, call.key)
@@ -129,8 +130,7 @@ async def _send(host: Host, request: Mapping[str, Any], key: str | None) -> Answ
 
 
 def _failure(status: int, words: str) -> HandlerFailed:
-    """Return the error for a response that is not a success. The error for a 5xx response says that the effect may have
-    taken place. Every other error says that it did not."""
+    """Return the error for a response that is not 2xx. Its `delivered` is `maybe` after a 5xx response, else `no`."""
     if status == 401:
         return AuthRequired("http", words)
     if status == 403:
@@ -147,17 +147,13 @@ def _failure(status: int, words: str) -> HandlerFailed:
 
 @dataclass(frozen=True, slots=True)
 class _Starts:
-    """The mutator that starts a run.
-
-    - `start` starts the run under a key.
-    - `find` looks for the run by the same key.
-    """
+    """The mutator `start`. Its `reconcile` is the method `find`, which looks for a run with the same key."""
 
     host: Host
 
     async def start(self, call: MutationContext, **action: Any) -> dict[str, Any]:
-        """Start a job (`job="name"`) or another action that schedules can start (`journey="name"`), with `input` and
-        options. Returns the `id` of the run, and the `key` by which it can be found."""
+        """Start a job (`job="name"`) or another action of schedules (such as `journey="name"`), with `input` and
+        options. Return a dict with the run's `id`, and the `key` by which the run can be found."""
         engine = self.host.engine()
         now = engine.clock.now()
         kinds = {name: kind for name, kind in self.host.actions.items() if isinstance(kind, ActionKind)}
@@ -187,7 +183,7 @@ class _Starts:
         return {"id": started.id, "key": _run_key(call)}
 
     async def find(self, call: MutationContext, **action: Any) -> Reconciled:
-        """Return `applied(…)` with the result of `start` if the run was started, else `NOT_APPLIED`."""
+        """Return `applied(…)` with the result of `start` if the run was started, and otherwise `NOT_APPLIED`."""
 
         def look(_: int) -> Operation[str | None]:
             rows = yield sql("runs_by_keys", [(call.namespace, _run_key(call))])

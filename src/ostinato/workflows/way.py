@@ -1,5 +1,4 @@
-"""Register workflows as an extension (`Way`) of the engine. The extension lists its tables, events, routers and
-commands."""
+"""Register workflows as an extension (`Way`) of the engine, with their tables, events, routers and commands."""
 
 from __future__ import annotations
 

@@ -1,2 +1,1 @@
-"""Send HTTP requests to other systems. This package has the policy for addresses, the client, secrets, signatures, and
-the job `http`."""
+"""Send HTTP requests: the policy for addresses, the client, secrets, signatures, and the job `http`."""

@@ -53,16 +53,14 @@ _ITSELF = frozenset({IPv6Address("::"), IPv6Address("::1")})
 
 
 def kind_of(address: Address) -> Kind:
-    """Return the kind of `address`, such as `Kind.PRIVATE`.
-
-    Addresses that are embedded in `address`, as in NAT64, are ignored. The function `meant` extracts them.
-    """
+    """Return the kind of `address` itself, such as `Kind.PRIVATE`. If another address is embedded in `address`, as in
+    NAT64, the kind of that other address does not matter here."""
     return next(kind for network, kind in _BY_LENGTH if address in network)
 
 
 def meant(address: Address) -> tuple[Address, ...]:
-    """Return the addresses that a packet for `address` reaches. If `address` embeds others, as in 6to4, Teredo and
-    NAT64, return the embedded addresses. Otherwise return `address` itself."""
+    """Return the addresses that a packet for `address` finally reaches. If other addresses are embedded in `address`,
+    as in 6to4, Teredo and NAT64, these are the embedded addresses. Otherwise this is `address` alone."""
     if isinstance(address, IPv4Address) or address in _ITSELF:
         return (address,)
     if address.sixtofour is not None:

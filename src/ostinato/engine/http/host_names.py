@@ -1,8 +1,7 @@
-"""Look up the addresses of host names.
+"""Look up the addresses of host names, in separate threads.
 
-The system's resolver blocks the thread that calls it, for up to half a minute if the name servers do not respond. It
-cannot be interrupted. So lookups have their own threads. They do not use the threads of `asyncio.to_thread`, which
-other code needs. Callers limit how long they wait.
+The system's resolver blocks its thread and cannot be interrupted. If the name servers do not respond, it blocks for up
+to half a minute. So callers limit how long they wait.
 """
 
 from __future__ import annotations
@@ -29,10 +28,7 @@ class Resolver:
 
     async def __call__(self, host: str, port: int) -> Sequence[str]:
         """Return the IP addresses of a host name. The system's resolver accepts numbers, too: `2130706433` and `0x7f.1`
-        are both `127.0.0.1`.
-
-        Raises `OSError` if the name has no address, or if too many lookups are in progress.
-        """
+        are both `127.0.0.1`. Raises `OSError` if there is no address, or if too many lookups are in progress."""
         loop = asyncio.get_running_loop()
         under_way = self._under_way.setdefault(loop, {})
         if host not in under_way:
@@ -53,8 +49,7 @@ def _look_up(host: str) -> list[str]:
 
 
 class _Threads(Executor):
-    """Runs each call in a new daemon thread, up to a maximum number. A process that ends does not wait for daemon
-    threads."""
+    """Runs each call in a new daemon thread, up to a maximum. A process that ends does not wait for daemon threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -1,5 +1,4 @@
-"""Sign outgoing requests by the Standard Webhooks convention (standardwebhooks.com). The receiver of a request can
-verify that Ostinato sent it, that its content is unchanged, and that it is not a replay of an old request.
+"""Sign outgoing requests by the Standard Webhooks convention (standardwebhooks.com), and verify signatures.
 
 The signature is `v1,` and the base64 of HMAC-SHA256 over `id.timestamp.body`. While a secret is being replaced, a
 request has two signatures, and one valid signature is enough. Errors never contain a secret.
@@ -23,8 +22,7 @@ _LONGEST_NUMBER = 15
 
 
 class SignatureInvalid(OstinatoError):
-    """Raised if a request has no valid signature by one of the secrets, or if its timestamp is too far from the current
-    time."""
+    """Raised if a request has no valid signature, or if its timestamp is too far from the current time."""
 
 
 def new_secret() -> str:
@@ -44,9 +42,8 @@ def read_key(secret: str) -> bytes:
 
 
 def sign(secrets: Sequence[str], id: str, now: Micros, body: bytes) -> dict[str, str]:
-    """Return a dict of the three headers that sign a body. They contain one signature per secret, in the order of the
-    secrets. `id` must be ASCII text, not empty, without a dot. Raises `OstinatoError` for any other `id`, or if there
-    is no secret."""
+    """Return the three headers that sign a body, with one signature per secret. Raises `OstinatoError` if there is no
+    secret, or if `id` is not printable ASCII text without a dot."""
     if not secrets:
         raise OstinatoError("there is no secret to sign with")
     if not id or "." in id or not id.isascii() or not id.isprintable():
@@ -59,8 +56,8 @@ def sign(secrets: Sequence[str], id: str, now: Micros, body: bytes) -> dict[str,
 def verify(
     secrets: Sequence[str], headers: Mapping[str, str], body: bytes, now: Micros, tolerance: Micros = TOLERANCE
 ) -> None:
-    """Check that one of the secrets signed these headers and this body. Raises `SignatureInvalid` if none did, or if
-    the timestamp differs from `now` by more than `tolerance`."""
+    """Check that these headers have a signature of this body, made with one of the secrets. Raises `SignatureInvalid`
+    if there is no such signature, or if the timestamp differs from `now` by more than `tolerance`."""
     values = {name.lower(): value for name, value in headers.items()}
     missing = [name for name in HEADERS if not values.get(name)]
     if missing:

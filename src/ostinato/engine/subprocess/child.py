@@ -29,11 +29,9 @@ _ORPHANED = 3  # exit code
 
 
 class Parent:
-    """Reads lines from the parent process, and ends this child process when the parent is gone.
-
-    When the parent is gone, another node takes over the run, so the child must end. On Linux the kernel kills the child
-    at once. On other systems a thread ends the child, as soon as the job's code releases the GIL.
-    """
+    """Reads lines from the parent process, and ends this child process when the parent is gone, because another node
+    then takes over the run. On Linux the kernel kills the child at once. On other systems a thread ends the child, as
+    soon as the job's code releases the GIL."""
 
     def __init__(self, pid: int) -> None:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -48,8 +46,8 @@ class Parent:
         return json.loads(self._lines.get())
 
     def _listen(self) -> None:
-        """Read lines from the pipe. This does not use `sys.stdin`, because the interpreter cannot end while a thread
-        waits there."""
+        """Read lines from the pipe, and end the process when the pipe is closed. This uses `os.read`, because the
+        interpreter cannot end while a thread waits for `sys.stdin`."""
         rest = b""
         while said := os.read(0, 65_536):
             *lines, rest = (rest + said).split(b"\n")
@@ -59,8 +57,7 @@ class Parent:
 
 
 class ChildContext(Occurrence):
-    """The `ctx` argument of a function in a child process. Like `Context`, it has the methods `checkpoint`, `progress`,
-    `heartbeat` and `log`. All of these except `log` wait for the parent's reply."""
+    """The `ctx` argument of a function in a child process. All methods except `log` wait for the parent's reply."""
 
     def __init__(self, out: Any, parent: Parent, saved: Any, facts: dict[str, Any]) -> None:
         self._out = out
@@ -104,7 +101,8 @@ class ChildContext(Occurrence):
 
 
 def _forward_logs(context: ChildContext, level: int) -> None:
-    """Send log lines to the parent, which stores them and writes them in its own format."""
+    """Set up standard `logging` in this process, so that records of at least `level` are sent to the parent. The parent
+    stores them and writes them in its own format."""
     root = logging.getLogger()
     root.handlers = [Forward(context.forward)]
     root.setLevel(level)
@@ -122,9 +120,9 @@ def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
 
 
 def _leave_stopping_to_the_node() -> None:
-    """Make this process survive SIGINT and SIGTERM, because the node decides when its children end. A service manager
-    may send these signals to the node and to its children. The signals get an empty handler, because programs that the
-    job starts would inherit SIG_IGN."""
+    """Make this process survive SIGINT and SIGTERM. A service manager may send them to the child, too, but only the
+    node decides when a child ends. The handler does nothing; SIG_IGN would be inherited by programs that the job
+    starts."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: None)
 

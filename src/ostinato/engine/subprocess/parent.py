@@ -24,17 +24,16 @@ _STOPS = (-signal.SIGINT, -signal.SIGTERM)  # exit codes of a child that got a s
 
 
 class ChildDied(Exception):
-    """Raised if the child process ended without an answer."""
+    """Raised if the child process ended without sending a result or an error."""
 
 
 class ChildStopped(ChildDied):
-    """Raised if SIGINT or SIGTERM ended the child, probably because the node is stopped, too. The function did not
-    cause this end."""
+    """Raised if SIGINT or SIGTERM ended the child, probably because the node is stopped, too."""
 
 
 class ChildFailed(Exception):
-    """Raised if the function raised an error in the child. `kind` is the type of that error, `trace` is its traceback
-    as text, and `seconds` is the pause before the next attempt if the error requests one."""
+    """Raised if the function raised an error in the child. `kind` is the type of that error, and `trace` is its
+    traceback. If the error requests a pause before the next attempt, `seconds` is the pause. Otherwise it is None."""
 
     def __init__(self, message: str, kind: str, trace: str, seconds: float | None, application: dict[str, Any]) -> None:
         super().__init__(message)
@@ -45,9 +44,8 @@ class ChildFailed(Exception):
 
 
 async def run_in_child(handler: Handler, context: Context, arguments: dict[str, Any]) -> Any:
-    """Call a job's function in a new child process, and return its result. If the task is cancelled, the child is
-    killed. Raises `ChildFailed` if the function raised an error, `ChildStopped` if a signal ended the child, and
-    `ChildDied` if the child ended without an answer."""
+    """Call a job's function in a new child process, and return its result. A cancellation kills the child. Raises
+    `ChildFailed`, `ChildStopped` or `ChildDied`."""
     module, name = handler.function.__module__, handler.function.__qualname__
     path = getattr(sys.modules.get("__main__"), "__file__", "") or "" if module == "__main__" else ""
     process = await asyncio.create_subprocess_exec(

@@ -20,7 +20,7 @@ async def backup(
     file: Annotated[str, typer.Argument(help="Where the copy goes.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older backup of that name.")] = False,
 ) -> None:
-    """Copy the store to a file while it is in use. An existing file is not replaced."""
+    """Copy the store to a file while it is in use. An existing file is replaced only with --overwrite."""
     url = place.require_store("backup")
     require_existing(url)
     store = open_url(url)

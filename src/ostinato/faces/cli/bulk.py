@@ -1,7 +1,4 @@
-"""Make the same change to one schedule, to several, or to all that match a filter.
-
-A progress bar shows how many are done, and a list at the end shows the failures.
-"""
+"""Make the same change to one schedule, to several, or to all that match a filter."""
 
 from __future__ import annotations
 
@@ -65,11 +62,10 @@ class Chosen:
 
 
 async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: bool = True) -> None:
-    """Make a change to all chosen schedules. The exit code is 1 if any change failed.
+    """Call `do` with the name of each chosen schedule, and print the outcome. Exit with code 1 if a call failed.
 
-    `do` takes the name of a schedule, changes it and returns the answer of the server. `done` names the change in
-    messages, such as "paused". If `sure` is false, the user must confirm the change, except for a single schedule that
-    was chosen by name.
+    `do` returns the server's answer. `done` names the change in messages, for example "paused". If `sure` is false, the
+    user must first confirm the change, except for a single schedule that was chosen by its name.
     """
     client, out = session.client, session.out
     name = chosen.single
@@ -95,8 +91,8 @@ async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: b
 
 
 async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tuple[dict[str, str], dict[str, str]]:
-    """Change each schedule in `names` with `do`. Return two dicts by schedule name: the errors, and the notes in the
-    answers."""
+    """Call `do` with each schedule name. Returns two dicts: from a name to the error, and from a name to the note in
+    the answer."""
     failed: dict[str, str] = {}
     notes: dict[str, str] = {}
     count = 0
@@ -120,7 +116,15 @@ async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tu
 
 
 def more(answer: Json) -> str:
-    """Return the run, the backfill and the late times in `answer` as text in brackets. Return "" if there are none."""
+    """Return a text to append to the message about a change, such as ` (backfill 7, 3 late, will run 1)`. The parts of
+    the text come from `answer`:
+
+    - the id and the status of the run that was started
+    - the id of the backfill
+    - how many due times are late, and how many of them will get a run
+
+    A part that `answer` does not have is left out. If `answer` has no part, return "".
+    """
     parts = []
     run = answer.get("run")
     if run:

@@ -1,5 +1,4 @@
-"""Describe a schedule in lines of text after a command created or changed it. The lines say when it runs, its next
-times, and what changed."""
+"""Describe a schedule that a command created or changed: when it runs, its next times, and what changed."""
 
 from __future__ import annotations
 
@@ -20,10 +19,9 @@ def summary(schedule: Json) -> list[str]:
 
 
 def differences(before: Json, after: Json) -> list[str]:
-    """Return one line for each difference between two states of a schedule.
-
-    If code or a file declares the schedule, the last line notes that the declaration will undo the change.
-    """
+    """Return a line for each difference between two states of a schedule, or a line which says that nothing is
+    different. If there are differences and the schedule is declared in code or in a file, one more line warns that the
+    declaration will undo the change."""
     old, new = dict(_facts(before)), dict(_facts(after))
     lines = [
         f"  {name}: {_text(old.get(name))} → {_text(new.get(name))}"

@@ -19,7 +19,8 @@ from ostinato.journeys.tasks.standard import standard_plugins
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """The text of a definition in a file. `documents` has the texts that the definition refers to, by reference."""
+    """A journey definition that was read from `file`. `documents` is a dict from a reference in the definition to the
+    text of the file that it refers to."""
 
     file: str
     text: str
@@ -31,18 +32,13 @@ def is_file(what: str) -> bool:
 
 
 def read_files(paths: Sequence[str]) -> list[Written]:
-    """Read every definition in files and folders.
-
-    The definitions may be invalid. `check_files` or the server checks them later, and lists all problems.
-    """
+    """Read every definition in files and folders, without checking it. `check_files` and the server check
+    definitions."""
     return [_written(file) for path in paths for file in _files(Path(path))]
 
 
 def check_files(paths: Sequence[str]) -> list[Json]:
-    """Check every definition in files and folders. Return a dict for each file.
-
-    `file` is its name, and `problems` is a list of its errors and warnings.
-    """
+    """Check every definition in files and folders. Return a dict with `file` and `problems` for each file."""
     plugins = standard_plugins()
     try:
         return [

@@ -16,10 +16,8 @@ _HINT = "write --app module:name, such as jobs:app for `app = Ostinato(…)` in 
 
 
 def load_app(text: str) -> Ostinato:
-    """Return the app that `module:name` names. Modules in the current folder can be imported.
-
-    Raises `OstinatoError` if the text names no `Ostinato`, or if the module cannot be imported.
-    """
+    """Import the app that `module:name` names. The module may be in the current folder. Raises `OstinatoError` if the
+    text names no `Ostinato`, or if the module cannot be imported."""
     module_name, separator, name = text.partition(":")
     if not separator or not module_name or not name or module_name.endswith(".py") or "/" in module_name:
         raise OstinatoError(f"--app {text!r} does not name an app; {_HINT}")

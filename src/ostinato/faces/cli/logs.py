@@ -1,8 +1,4 @@
-"""Write the log of a serving process to standard error, as text or as JSON.
-
-All messages of standard `logging` have the same format, also those of jobs and of the web server. Python warnings and
-uncaught exceptions have this format, too.
-"""
+"""Write all log messages, warnings and uncaught exceptions of a process to standard error, as text or as JSON."""
 
 from __future__ import annotations
 
@@ -24,10 +20,8 @@ _TALKATIVE = ("asyncio", "hpack", "httpcore", "httpx", "urllib3", "uvicorn")
 
 
 def configure_logs(form: str, level: str) -> None:
-    """Make every logger of this process write to standard error, in the format `form` and from `level` on.
-
-    Libraries that log a lot write only warnings and errors.
-    """
+    """Make every logger write to standard error, as text or JSON (`form`). Messages below `level` are not written. For
+    libraries that log every request, messages below WARNING are never written."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(colours=sys.stderr.isatty()))
     root = logging.getLogger()
@@ -44,11 +38,7 @@ def configure_logs(form: str, level: str) -> None:
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats a log record as one JSON object.
-
-    The object has `timestamp`, `level`, `logger` and `event` (the message). The record's `values` are further fields.
-    A traceback is in `exception`.
-    """
+    """Formats a log record as a JSON object: time, level, logger, message, the record's `values`, and the traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         values = getattr(record, "values", None)
@@ -66,10 +56,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """Formats a log record as a line: time, level, message, and `name=value` for each of the record's `values`.
-
-    A traceback follows on the next lines.
-    """
+    """Formats a log record as a line: time, level, message, and the record's `values`. A traceback follows the line."""
 
     def __init__(self, *, colours: bool = False) -> None:
         super().__init__()

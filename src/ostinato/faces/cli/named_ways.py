@@ -1,8 +1,4 @@
-"""Find the extensions (`Way`) that the command line knows. Some come with Ostinato; the environment variable
-`OSTINATO_WAYS` names others.
-
-An extension is a use of the engine, such as journeys or workflows.
-"""
+"""Find the extensions (`Way`) that the command line knows: Ostinato's own, and those that `OSTINATO_WAYS` names."""
 
 from __future__ import annotations
 
@@ -18,8 +14,8 @@ VARIABLE = "OSTINATO_WAYS"
 
 
 def more_ways() -> list[Way]:
-    """Return the extensions (`Way`) that `OSTINATO_WAYS` names. The variable is a list of `module:NAME`, separated by
-    commas."""
+    """Return the extensions that the environment variable `OSTINATO_WAYS` names. Its value is a list of `module:NAME`,
+    separated by commas."""
     return list(_more(os.environ.get(VARIABLE, "")))
 
 
@@ -28,14 +24,14 @@ def ways_here() -> Ways:
 
 
 def newest_schemas() -> dict[str, int]:
-    """Return the schema versions that the extensions (`Way`) need, by name."""
+    """Return a dict from the name of an extension to its newest schema version. Extensions without tables are left
+    out."""
     return {way.name: len(way.loaded_migrations) for way in ways_here() if way.loaded_migrations}
 
 
 @cache
 def _more(names: str) -> tuple[Way, ...]:
-    """Return the extensions (`Way`) that `names` lists, separated by commas. Their modules may be in the current
-    folder."""
+    """Import extensions. `names` has the form `module:NAME, module:NAME`. Modules may be in the current folder."""
     if names and (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     return tuple(named_ways(name.strip() for name in names.split(",") if name.strip()))

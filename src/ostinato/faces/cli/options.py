@@ -29,8 +29,7 @@ def _python_name(option: Option) -> str:
 
 
 def flag(name: str) -> Any:
-    """Return the `typer.Option` for a setting of a run or a schedule. `name` is the setting's name in
-    `faces.options`."""
+    """Return the `typer.Option` for the option that is called `name` in the tables of `faces.options`."""
     option = _TABLE[name]
     names = [option.flag] if option.flag else []
     return typer.Option(*names, help=option.help, autocompletion=words(*option.choices) if option.choices else None)
@@ -63,10 +62,7 @@ class Flags:
     """The options of a command. An option that was not given is None."""
 
     def as_fields(self) -> Json:
-        """Return the options that were given, as fields of a request.
-
-        Raises `OstinatoError` if the value of an option must be JSON and is not.
-        """
+        """Return the options that were given, as fields of a request. Raises `OstinatoError` if a value is not JSON."""
         options = [option for option in _TABLE.values() if hasattr(self, _python_name(option))]
         return only_given(**{option.name: _read(option, getattr(self, _python_name(option))) for option in options})
 
@@ -95,11 +91,9 @@ def _read(option: Option, value: Any) -> Any:
 
 
 def changed_options(options: ScheduleOptions, unset: list[str] | None) -> Json:
-    """Return the options that an update changes, by name. An option in `unset` has the value None, which restores its
-    default.
-
-    Raises `OstinatoError` if an option in `unset` does not exist, or is also set by `options`.
-    """
+    """Return the fields of a request that updates a schedule: each of `options` that the user gave, and None for each
+    option that `unset` names. None restores the default. Raises `OstinatoError` if an option is unknown, or is both
+    given and unset."""
     changes = options.as_fields()
     names = {_python_name(option).replace("_", "-"): option.name for option in _TABLE.values()}
     for text in unset or ():

@@ -16,15 +16,13 @@ UTC = load_zone("UTC")
 
 
 def read_time(text: str, option: str, zone: Zone = UTC) -> str:
-    """Read a time, and return it in the API's format.
-
-    A text without an offset is wall-clock time in `zone`. A date is the beginning of that day.
-    """
+    """Return a time in the API's format. A text without an offset is in `zone`; a date is the beginning of the day."""
     return format_instant(first_of(text, option, zone))
 
 
 def read_end(text: str, option: str, zone: Zone = UTC) -> str:
-    """Read the end of a period as `read_time` does, except that a date is the end of the day."""
+    """Return the end of a period in the API's format. A text without an offset is in `zone`; a date is the last
+    microsecond of the day."""
     return format_instant(last_of(text, option, zone))
 
 

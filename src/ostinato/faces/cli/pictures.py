@@ -1,5 +1,4 @@
-"""Draw tables of times and pictures of months for the terminal. A table shows where the clocks change between two
-times. A picture marks the days that have times."""
+"""Draw times for the terminal: tables that also show clock changes, and months with marked days."""
 
 from __future__ import annotations
 
@@ -22,7 +21,8 @@ _CHANGES_SHOWN = 2  # clock changes shown one by one; if there are more between 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One time of a spec. `note` says how daylight saving affected it, or is ""."""
+    """One time of a spec: as an instant, and as local time. `note` says what a clock change does to this time, for
+    example "moved here out of the gap". It is "" if no clock change affects the time."""
 
     instant: Micros
     local: datetime
@@ -44,10 +44,9 @@ class ClockChange:
 
 
 def shown_times(spec: Spec, times: list[Micros]) -> list[Shown]:
-    """Return each time with a note on how daylight saving affected it.
-
-    Clock changes do not affect intervals, so their times have no note.
-    """
+    """Return a `Shown` for each of `times`, which are times of `spec`. The `note` of a `Shown` says what a clock change
+    does to the time. If the time comes from an interval or is a single time, the note is "", because clock changes do
+    not affect such times."""
     on_the_wall = spec.wall_sources
     literal = replace(on_the_wall, dst="wall")
     return [Shown(t, to_datetime(t).astimezone(spec.tzinfo), _note(on_the_wall, literal, t)) for t in times]

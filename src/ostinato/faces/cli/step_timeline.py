@@ -1,4 +1,4 @@
-"""Draw the steps of a function as a timeline for the terminal. Each step is a row with a bar on a common time axis."""
+"""Draw the steps of a function for the terminal. Each step is a row with a bar on a common time axis."""
 
 from __future__ import annotations
 
@@ -31,12 +31,7 @@ _FAILURES = 5  # the most failed steps whose errors are shown below the rows
 
 @dataclass(frozen=True, slots=True)
 class StepTimeline:
-    """A drawing of a run's steps, as wide as the terminal.
-
-    - `function`: the run, as the API returns it
-    - `steps`: the steps of the run, as the API returns them
-    - `now`: the time to which the bar of an unfinished step extends
-    """
+    """A drawing of a run's steps, as wide as the terminal. The bar of an unfinished step extends to `now`."""
 
     function: Json
     steps: Sequence[Json]

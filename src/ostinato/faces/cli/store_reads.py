@@ -1,8 +1,6 @@
-"""Answer `GET` requests of the API from a store, without loading the API.
+"""Answer `GET` requests of the API from a store, without loading the API, so that commands start faster.
 
-Commands that only read start faster this way. Each answer equals the API's answer to `GET` of the same path, and is
-built from the same calls; `test_store_reads.py` compares the two. For any other path, the API's own functions are
-called in this process.
+Each answer equals the API's answer to the same path; `test_store_reads.py` compares the two.
 """
 
 from __future__ import annotations
@@ -80,10 +78,8 @@ Answer: TypeAlias = Callable[..., Awaitable[Json]]
 
 
 def answer_for(path: str) -> tuple[Answer, list[str]] | None:
-    """Return the function that answers `GET` of a path, and the values of the path's parameters.
-
-    Return None if only the API can answer.
-    """
+    """Return the function that answers `GET` of a path, and the path's parameters. Returns None if only the API can
+    answer."""
     parts = [unquote(part) for part in path.strip("/").split("/")]
     answer = ANSWERS.get("/".join("*" if at == 1 else part for at, part in enumerate(parts)))
     return None if answer is None else (answer, parts[1:2])
@@ -161,11 +157,7 @@ async def _log(reader: StoreReader, id: str, after: int = 0, limit: int = 1000) 
 
 
 async def _check_no_journeys(reader: StoreReader) -> None:
-    """Raise `NeedsApi` if the store has any journey.
-
-    An occurrence or a delivery may be about a journey, and the journey's read guard may hide it. Only the API checks
-    read guards.
-    """
+    """Raise `NeedsApi` if the store has a journey, because only the API checks the read guards of journeys."""
 
     def any_journey(_: int) -> Operation[bool]:
         return bool((yield sql("any_journey")))
@@ -175,11 +167,11 @@ async def _check_no_journeys(reader: StoreReader) -> None:
 
 
 async def _check_jobs(reader: StoreReader, runs: list[RunInfo]) -> list[RunInfo]:
-    """Return `runs`, unless a journey's read guard might hide one of these runs.
+    """Return `runs` unchanged if the command line may show them without asking the API. Otherwise raise `NeedsApi`.
 
     - If a run is not a job, raise `NeedsApi`.
-    - If a run is a webhook delivery about another run, and the store has journeys, raise `NeedsApi`.
-    - Otherwise return `runs`.
+    - If a run is a job that delivers an event about another run, that run may be a journey with a read guard. Only the
+      API checks read guards. So raise `NeedsApi` if the store has a journey.
     """
     if any(run.kind != "job" for run in runs):
         raise NeedsApi
@@ -272,15 +264,15 @@ def as_json(value: Any) -> Any:
 
 
 def _with_times(value: Any, *names: str) -> Json:
-    """Return `value` as JSON, with each field in `names` written as a time. In `value` these fields are microseconds; 0
-    is written as null."""
+    """Return a dataclass object as JSON. `names` are the fields that contain a time in microseconds. In the result,
+    they are times in the API's format, or None if the field is 0 or None."""
     times = {name: getattr(value, name) for name in names}
     return {**as_json(value), **{name: as_json(to_datetime(at)) if at else None for name, at in times.items()}}
 
 
 def _page(items: list[Any], limit: int, cursor: Callable[[Any], Any]) -> Json:
-    """Return a page of items that were read with `limit`. If there are exactly `limit` items, more may follow, so the
-    page has a cursor."""
+    """Return a page as JSON. `items` were read with `limit`. If there are `limit` items, more may follow, so `next` is
+    the `cursor` of the last item. Otherwise `next` is None."""
     return {"items": as_json(items), "next": cursor(items[-1]) if items and len(items) == limit else None}
 
 

@@ -1,7 +1,4 @@
-"""`ostinato import temporal` and `ostinato export temporal`: copy schedules from and to a Temporal cluster.
-
-The commands use the API of the cluster. They print a plan; `--apply` carries it out.
-"""
+"""`ostinato import temporal` and `ostinato export temporal`: copy schedules from and to a Temporal cluster."""
 
 from __future__ import annotations
 
@@ -88,7 +85,8 @@ def _import_export() -> Any:
 
 
 async def _move(place: Place, out: Output, address: str, access: Access, planned: Planned, apply_now: bool) -> None:
-    """Make a plan, print it, and with `apply_now` carry it out. The exit code is 1 if a schedule cannot be copied."""
+    """Print the plan that `planned` makes for copying schedules from or to a Temporal cluster. If `apply_now` is true,
+    carry it out. Exit with code 1 if a schedule cannot be copied, or if copying it failed."""
     from ostinato.app import Ostinato
 
     place.require_store("moving schedules from and to a cluster")

@@ -41,11 +41,9 @@ async def upcoming(
 
 
 def picture(next_times: list[Json], times: list[Json], now: Micros, width: int) -> RenderableType:
-    """Draw a line for each schedule in `next_times`, with marks at its times in `times`.
-
-    The axis begins now, or at the earliest late time, and ends at the last mark. A schedule that has no time in `times`
-    gets a line without marks.
-    """
+    """Draw a line for each schedule, and beside it the next time of the schedule, from `next_times`. `times` are drawn
+    as marks on the lines of their schedules, at most `_MARKS` on each. The time axis begins now, or at the
+    earliest overdue time, and ends at the last mark."""
     marked: dict[str, list[Json]] = {}
     for time in times:
         marks_of = marked.setdefault(time["schedule"], [])

@@ -1,5 +1,4 @@
-"""`ostinato when` describes a spec in words and shows its times. `ostinato version` shows the version of Ostinato and
-of the time zone rules."""
+"""`ostinato when` describes a spec and shows its times. `ostinato version` shows the version and the zone rules."""
 
 from __future__ import annotations
 

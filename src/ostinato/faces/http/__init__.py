@@ -1,1 +1,1 @@
-"""Serve the HTTP API. With it, people and programs outside the process can do what the Python API can do."""
+"""Serve the HTTP API. It lets people and programs outside the process do what the Python API can do."""

@@ -15,8 +15,7 @@ AgentName = Annotated[str, Path(min_length=1, max_length=100, pattern=NO_NUL, de
 User = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL, description="The user's external id.")]
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 CampaignId = Annotated[
-    str,
-    Path(min_length=1, max_length=MOST_NAME, pattern=NO_NUL, description="The id, or that with which it was sent."),
+    str, Path(min_length=1, max_length=MOST_NAME, pattern=NO_NUL, description="The id, or that with which it was sent.")
 ]
 LONGEST_WAIT = 20  # seconds; less than clients wait for an answer
 

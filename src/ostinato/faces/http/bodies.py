@@ -1,7 +1,8 @@
 """Read request bodies strictly.
 
-A body that is not JSON, or that cannot be stored, is refused; the error names line and column. Python's own reader
-would accept NaN, numbers of any size and halves of surrogate pairs.
+A body that is not JSON, or that cannot be stored, is refused; the error names line and column. Python's own `json`
+would accept NaN, which is not JSON. It would also accept numbers of any size and halves of surrogate pairs, which
+cannot be stored.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ class NotJson(Exception):
 
 
 def most_of(path: str) -> int:
-    """Return the maximum size in bytes of the body of a call. `path` is the path within the API."""
+    """Return the maximum size, in bytes, of a body that is sent to `path`. `path` is relative to the API."""
     if is_signed(path):
         return LARGEST_SIGNED
     return LARGEST_FILE if path in _FILES else LARGEST
 
 
 def is_signed(path: str) -> bool:
-    """Return whether a call has a signed body, and so needs no token. `path` is the path within the API."""
+    """Return whether the call at `path`, relative to the API, has a signed body. Such a call needs no token."""
     return _SIGNED.fullmatch(path) is not None
 
 
@@ -48,7 +49,8 @@ def too_large(most: int) -> str:
 
 
 class _Odd(ValueError):
-    """Raised for a number that is out of range. `_find_error` then finds the place of the number."""
+    """Raised while a body is parsed, if a number is not JSON or is out of range. It does not know the place of the
+    number; `_find_error` finds the line and the column."""
 
 
 def read_body(data: bytes) -> Any:
@@ -77,8 +79,8 @@ def _at(text: str, position: int, why: str) -> NotJson:
 
 
 def _find_error(text: str) -> NotJson | None:
-    """Return the error for the first value in `text` that `read_body` refuses, or None. Such a value is an invalid
-    number, half of a surrogate pair, or nested too deeply."""
+    """Return the error for the first invalid number, unpaired surrogate or too deeply nested value in `text`. Returns
+    None if there is none."""
     depth = 0
     for token in _TOKENS.finditer(text):
         word = token[0]

@@ -13,10 +13,9 @@ from ostinato.faces.auth import Refused
 
 
 class CountedStream(StreamingResponse):
-    """A stream that is counted as open while it is sent.
-
-    Sending raises `Refused` if the stream's namespace already has `most` open streams.
-    """
+    """A streaming response that counts as an open stream of `namespace` while it is sent. `open_streams` maps each
+    namespace to the number of its open streams. If `namespace` already has `most` or more open streams, sending raises
+    `Refused`."""
 
     def __init__(
         self, open_streams: Counter[str], namespace: str, body: AsyncGenerator[bytes, None], most: int

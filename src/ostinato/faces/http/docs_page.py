@@ -61,10 +61,8 @@ async def openapi(request: Request) -> JSONResponse:
 
 
 async def described(request: Request) -> dict[str, Any]:
-    """Return the OpenAPI description.
-
-    The first caller builds it, in a thread, because that takes half a second of CPU time.
-    """
+    """Return the OpenAPI description of the API. The first call builds it in a thread, which takes half a second of CPU
+    time. Later calls return the same description."""
     state = request.app.state
     if state.description is None:
         state.description = asyncio.create_task(asyncio.to_thread(request.app.openapi))

@@ -20,10 +20,8 @@ Match = Annotated[
 
 
 def token_of(match: str | None) -> int | None:
-    """Return the conflict token in an If-Match header. Return None if there is no header, or if it is `*`.
-
-    Raises `Refused` with status 412 if the header is not an ETag.
-    """
+    """Return the conflict token in an If-Match header. Returns None if there is no header, or if it is `*`. Raises
+    `Refused` with status 412 if the header is not an ETag."""
     if match is None or match.strip() == "*":
         return None
     text = match.strip().removeprefix("W/").strip('"')

@@ -48,10 +48,7 @@ async def ready(request: Request, response: Response) -> Health:
 
 
 @router.get(
-    "/metrics",
-    response_class="Response",
-    responses={200: {"content": {"text/plain": {}}}},
-    **declared(Role.READER),
+    "/metrics", response_class="Response", responses={200: {"content": {"text/plain": {}}}}, **declared(Role.READER)
 )
 async def metrics(who: Reader) -> Answer:
     """Return the metrics of this process and of every schedule of the namespace, in Prometheus' format."""

@@ -1,6 +1,6 @@
-"""Begin requests a few at a time.
+"""Begin only a few requests in each pass of the event loop.
 
-Otherwise, all requests that arrive together would take their first step in one pass of the event loop.
+Otherwise, if many requests arrived together, all would begin in one pass, and other tasks would have to wait.
 """
 
 from __future__ import annotations
@@ -14,10 +14,7 @@ MOST_AT_ONCE = 10  # requests that begin in one pass of the event loop; each tak
 
 
 class Pacing:
-    """ASGI middleware that lets at most `MOST_AT_ONCE` requests begin in one pass of the event loop.
-
-    Other requests wait for a later pass, and begin in the order of their arrival.
-    """
+    """ASGI middleware that begins at most `MOST_AT_ONCE` requests in a pass of the event loop, in order of arrival."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

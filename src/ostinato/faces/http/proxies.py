@@ -21,12 +21,9 @@ class Proxies:
         self._networks = [_network(one) for one in networks]
 
     def client_of(self, peer: str | None, forwarded: Sequence[str]) -> str:
-        """Return the address of the client, or "?" if it is unknown.
-
-        If `peer` is not a listed proxy, `peer` is the client. Otherwise the addresses in `X-Forwarded-For` are read
-        from right to left. The client is the first address that is not a listed proxy. Addresses further left are not
-        trusted, because the client may have written them.
-        """
+        """Return the address of the client, or "?" if it is unknown. If `peer` is not a listed proxy, `peer` is the
+        client. Otherwise the client is the last address in `X-Forwarded-For` that is not a listed proxy, or `peer` if
+        there is none. The client may have written the earlier addresses itself, so they are not trusted."""
         if not self._networks or not self._lists(peer):
             return peer or UNKNOWN
         named = [part.strip() for header in forwarded for part in header.split(",")]

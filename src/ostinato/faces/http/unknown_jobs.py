@@ -1,7 +1,7 @@
-"""Warn callers of the HTTP API about jobs that no node knows.
+"""Warn callers of the HTTP API about jobs that no node has declared.
 
-The answer then has a note, because the name of the job may be misspelt. Make the note before carrying out the request.
-Otherwise an error in making the note would hide that the request was carried out.
+If a request names such a job, the answer has a note, because the name may be misspelt. Each route calls a function of
+this module before it carries out the request. So if the function fails, nothing has been carried out yet.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ostinato.errors import NotFound, did_you_mean
 
 
 async def note_unknown_job(app: Ostinato, job: str) -> str | None:
-    """Return a note if no node knows a job, else None. The job may be declared later, or its name may be misspelt."""
+    """Return a note if no node has declared the job, else None. The job may still be declared later."""
     engine = app.engine
     if engine.find_job(job) is None:
         await engine.read_declared()
@@ -24,16 +24,13 @@ async def note_unknown_job(app: Ostinato, job: str) -> str | None:
 
 
 async def note_action(app: Ostinato, action: str | dict[str, Any] | None) -> str | None:
-    """Return the note for an action's job. Return None if a node knows the job, or if the action starts no job."""
+    """Return a note if an action starts a job that no node has declared, else None."""
     job = action.get("job") if isinstance(action, dict) else action
     return await note_unknown_job(app, job) if isinstance(job, str) else None
 
 
 async def note_schedule(app: Ostinato, name: str) -> str | None:
-    """Return a note if no node knows the job that a schedule starts.
-
-    Otherwise return None, also if the schedule starts no job or does not exist.
-    """
+    """Return a note if a schedule starts a job that no node has declared, else None."""
     try:
         info = await app.schedules.get(name, recent=0)
     except NotFound:

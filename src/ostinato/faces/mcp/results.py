@@ -31,7 +31,7 @@ class WrongArguments(OstinatoError):
 
 
 def read_arguments(model: type[A], arguments: Mapping[str, Any] | None) -> A:
-    """Return the checked arguments. Raises `WrongArguments` if some are wrong or unknown; the message names each."""
+    """Return the arguments as `model`. Raises `WrongArguments`, which names each wrong or unknown argument."""
     try:
         return model.model_validate(dict(arguments or {}))
     except ValidationError as problem:

@@ -49,7 +49,7 @@ OF_SCHEDULES = {
 
 
 async def registered(app: Ostinato) -> dict[str, str]:
-    """Return the types of the search attributes that are registered in the app's namespace, by name."""
+    """Return the search attributes that are registered in the app's namespace, as a dict from name to type."""
 
     def read(_: int) -> Operation[dict[str, str]]:
         return {row[0]: row[1] for row in (yield sql("search_attributes", namespace=app.namespace))}
@@ -58,7 +58,10 @@ async def registered(app: Ostinato) -> dict[str, str]:
 
 
 def reserved(name: str) -> bool:
-    """Return whether a name is one of Temporal's own attributes, or is reserved for future ones."""
+    """Return whether a name belongs to one of Temporal's own attributes, or begins with `Temporal`.
+
+    Clients cannot set attributes with such a name.
+    """
     return name in OF_RUNS or name in OF_SCHEDULES or name.startswith("Temporal")
 
 
@@ -89,18 +92,18 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 
 
 def _single(value: Any, kind: str) -> Any:
-    """Unpack a value, because older clients put each value in a list of one item.
+    """Return the item if `value` is a list of one item and `kind` is not KeywordList. Otherwise return `value`.
 
-    If `value` is such a list and `kind` is not KeywordList, return the item. Otherwise return `value` unchanged.
+    Older clients send every value in a list of one item.
     """
     return value[0] if isinstance(value, list) and len(value) == 1 and kind != "KeywordList" else value
 
 
 def read_attributes(message: SearchAttributes, types: Mapping[str, str], field: str) -> dict[str, Any]:
-    """Return a dict of the values of search attributes. Values that are null are left out.
+    """Return the search attributes in `message` as a dict from name to value, without null values.
 
-    `types` is a dict from registered attribute to type. Raises `Wrong` if an attribute is not registered or its value
-    has another type; the error names the attribute as `<field>.<attribute>`.
+    Raises `Wrong` if a name is one of Temporal's own or is not in `types`, or if a value does not have the type that
+    `types` has for it. The error names the attribute as `<field>.<name>`.
     """
     values: dict[str, Any] = {}
     for name, payload in message.indexed_fields.items():
@@ -134,7 +137,11 @@ def typed(attributes: SearchAttributes, types: Mapping[str, str]) -> SearchAttri
 
 
 def write_attributes(values: Mapping[str, Any], types: Mapping[str, str]) -> SearchAttributes:
-    """Write the attributes that are registered and whose values have the right type. The others are left out."""
+    """Return a message with the search attributes in `values`.
+
+    An attribute is left out if its value has a wrong type. It is also left out if it is neither in `types` nor one of
+    Temporal's own attributes of runs.
+    """
     message = SearchAttributes()
     for name, value in values.items():
         kind = types.get(name) or OF_RUNS.get(name)
@@ -145,10 +152,9 @@ def write_attributes(values: Mapping[str, Any], types: Mapping[str, str]) -> Sea
 
 
 def attribute_value(values: Mapping[str, Any], name: str, types: Mapping[str, str]) -> Any:
-    """Return the value of an attribute in the form that a query compares. A time is in microseconds.
+    """Return the value of an attribute in the form that queries compare. A time is in microseconds.
 
-    Return None if there is no value, or if the value does not fit the registered type. It may have been set through
-    another interface, or while another type was registered.
+    Return None if the attribute has no value, or if the value does not have the registered type.
     """
     kind = types[name]
     value = _single(values.get(name), kind)

@@ -1,7 +1,7 @@
-"""Find, start and stop runs by the ids that Temporal clients use.
+"""Find, start and stop runs by the ids that Temporal clients use. A run with its retries is a workflow execution.
 
-To these clients, a run with its retries is a workflow execution. If no Temporal client started the run, its workflow id
-is the id that its caller chose. If the caller chose none, it is the run's own id.
+A Temporal client chooses the workflow ids of the runs that it starts. For all other runs, the workflow id is the id
+that the caller chose. If the caller chose none, the workflow id is the run's own id.
 """
 
 from __future__ import annotations
@@ -42,18 +42,12 @@ _REPLACED = "terminated by the start of another workflow with its id"
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A chain of attempts as a Temporal execution.
-
-    - `id`: the workflow id
-    - `first`: the first attempt
-    - `run`: the newest attempt
-    - `form`: the message that started the execution, or None, if there was none
-    """
+    """A run with its retries, as a Temporal execution. `id` is the workflow id."""
 
     id: str
-    first: Run
-    run: Run
-    form: NewWorkflowExecutionInfo | None = None
+    first: Run  # the first attempt
+    run: Run  # the newest attempt
+    form: NewWorkflowExecutionInfo | None = None  # the message that started it
     request_id: str = ""
 
     @property
@@ -68,14 +62,14 @@ class Execution:
 def is_execution(run: Run) -> bool:
     """Return whether Temporal's clients see a run as an execution.
 
-    A skipped or missed run is not an execution. Neither is a run that waits for earlier runs of its schedule.
+    They do not see a run that was skipped or missed, or that waits for earlier runs of its schedule.
     """
     waits = run.status is Status.BUFFERED and run.hold == "overlap"
     return run.status not in (Status.SKIPPED, Status.MISSED) and not waits
 
 
 def executions_of(runs: Sequence[Run]) -> Operation[list[Execution]]:
-    """Return the executions of the runs. Each run must be the newest attempt of its chain."""
+    """Return one execution for each run, in the same order. Each run must be the newest attempt of its execution."""
     roots = [(run.root_id,) for run in runs]
     rows: dict[str, Row] = {row[0]: row for row in (yield sql("temporal_executions_of", roots))} if roots else {}
     retried = [(run.root_id,) for run in runs if run.number > 1]
@@ -92,7 +86,8 @@ def _execution(run: Run, first: Run, row: Row | None) -> Execution:
 
 
 def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Execution]:
-    """Return the newest execution with a workflow id, or the one with `run_id`. Raises `NotFound` if there is none."""
+    """Return the execution with the given ids or, without `run_id`, the newest execution with the workflow id. Raises
+    `NotFound` if there is none."""
     root = run_id
     if not root:
         rows = yield sql("temporal_execution_by_id", namespace=namespace, id=workflow_id)
@@ -107,7 +102,7 @@ def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Execut
 
 
 def find_all(namespace: str, workflow_id: str) -> Operation[list[Execution]]:
-    """Return all executions with a workflow id, the newest first."""
+    """Return the executions with a workflow id, the newest first, but at most `_OF_ONE_ID`."""
     rows = yield sql("temporal_executions_by_id", namespace=namespace, id=workflow_id, limit=_OF_ONE_ID)
     if not rows:
         execution = yield from _newest(namespace, workflow_id)
@@ -130,40 +125,36 @@ def not_found(workflow_id: str, run_id: str) -> NotFound:
 
 
 async def read_execution(app: Ostinato, workflow_id: str, run_id: str = "") -> Execution:
-    """Return the newest execution with a workflow id, or the one with `run_id`. Raises `NotFound` if there is none."""
+    """Return the execution with the given ids or, without `run_id`, the newest execution with the workflow id. Raises
+    `NotFound` if there is none."""
     execution = await app.store.read(lambda _: find(app.namespace, workflow_id, run_id))
     return replace(execution, run=await with_output(app, execution.run))
 
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """A request to start an execution under a workflow id.
-
-    - `request_id`: the id of the request; requests with the same id are carried out once
-    - `summary`: a text that identifies the arguments of the request
-    - `reuse`: the number of a policy in Temporal's `WorkflowIdReusePolicy`
-    - `conflict`: the number of a policy in Temporal's `WorkflowIdConflictPolicy`
-    - `form`: the message to store, as text
-
-    The two policies decide what happens if the workflow id was used before.
-    """
+    """A request to start an execution. The policies `reuse` and `conflict` apply if the workflow id was used before."""
 
     workflow_id: str
-    request_id: str
-    summary: str
-    reuse: int
-    conflict: int
-    form: str
+    request_id: str  # requests with the same id are carried out once
+    summary: str  # identifies the arguments of the request
+    reuse: int  # one of Temporal's `WorkflowIdReusePolicy`
+    conflict: int  # one of Temporal's `WorkflowIdConflictPolicy`
+    form: str  # the message to store
 
 
 async def start_by_id(
     app: Ostinato, request: StartRequest, run: Run, deadline: Timer | None, message: Message | None = None
 ) -> tuple[str, bool]:
-    """Start an execution in one transaction. Return its run id, and whether it is new.
+    """Start an execution in one transaction. Return the execution's run id, and whether the execution is new.
 
-    If the workflow id was used before, the policies in `request` decide. The call may return the running execution,
-    terminate it before the start, or raise `AlreadyStarted`. `message`, if given, is sent to the returned execution.
-    Raises `Conflict` if a running execution cannot receive `message`.
+    The policies in `request` decide what happens if the workflow id was used before:
+
+    - If an execution with this workflow id is running, return that execution, terminate it before the start, or raise
+      `AlreadyStarted`.
+    - If the last execution with this workflow id has ended, start another one or raise `AlreadyStarted`.
+
+    If `message` is given, send it to the returned execution. Raises `Conflict` if that execution takes no messages.
     """
     now = app.engine.clock.now()
     stopped: list[Run] = []
@@ -202,10 +193,8 @@ async def start_by_id(
 
 
 def _send(namespace: str, execution: Execution, message: Message, now: Micros) -> Operation[bool]:
-    """Send a message to a running execution. Return False if the execution has ended.
-
-    Raises `Conflict` if the execution is not a function, or refuses the message.
-    """
+    """Send a message to an execution. Return False if the execution has ended. Raises `Conflict` or `NotFound` if the
+    message is refused for another reason."""
     run = execution.run
     if run.kind != FUNCTION:
         raise takes_no_signals(run, message.name)
@@ -223,11 +212,9 @@ def takes_no_signals(run: Run, signal: str) -> Conflict:
 
 
 def _sort_after(app: Ostinato, run: Run, deadline: Timer | None, before: Execution | None) -> tuple[Run, Timer | None]:
-    """Return the run and its deadline, after making sure that the run sorts after `before`.
-
-    The execution with the greatest id counts as the newest. The run gets a new id if its id is not greater than the id
-    of `before`. That happens if both ids come from the same millisecond or from different clocks.
-    """
+    """Return `run` and its timer `deadline`, so that `run` counts as newer than the execution `before`. For this, the
+    run's id must be greater than that of `before`. If it is not, the run and its timer get a new id."""
+    # The execution with the greatest id counts as the newest. Two ids may be of the same millisecond or of two clocks.
     if before is None or run.id > before.run_id:
         return run, deadline
     id = app._ids.new(max(run.created, creation_time(before.run_id) + 1000))
@@ -235,7 +222,11 @@ def _sort_after(app: Ostinato, run: Run, deadline: Timer | None, before: Executi
 
 
 def _check_policies(request: StartRequest, before: Execution) -> None:
-    """Raise `AlreadyStarted` if the policies do not allow a start after the execution `before`."""
+    """Check that `request` may start an execution. `before` is the newest execution with the same workflow id.
+
+    - If `before` is running, raise `AlreadyStarted`, unless `request.conflict` or `request.reuse` says to terminate it.
+    - If `before` has ended, raise `AlreadyStarted` if `request.reuse` forbids another execution with this workflow id.
+    """
     if not before.over:
         terminates = (
             request.conflict == _CONFLICT.WORKFLOW_ID_CONFLICT_POLICY_TERMINATE_EXISTING
@@ -258,10 +249,11 @@ def _check_policies(request: StartRequest, before: Execution) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The execution that a call stops.
+    """Names the execution to stop.
 
-    If `run_id` is given, the target is the execution with this run id. Otherwise the target is the newest execution
-    with the workflow id. If `first_run_id` is given, the target's run id must equal `first_run_id`.
+    - `run_id`: the run id of the execution. If it is empty, the newest execution with the workflow id is meant.
+    - `first_run_id`: a run id to compare. If it is not empty, it must equal the run id of the execution that was found.
+      If it differs, `stop_by_id` raises `NotFound`.
     """
 
     workflow_id: str
@@ -278,15 +270,15 @@ async def stop_by_id(
     *,
     details: str | None = None,
 ) -> None:
-    """Cancel or terminate an execution, once for each request id. Raises `NotFound` if it does not exist or has ended.
+    """Cancel or terminate an execution. Repeated calls with the same `request_id` do so once.
 
-    The execution is looked up in the transaction that stops it, so that no other execution can take its id in between.
-    `details` are stored with a terminated execution.
+    `details` is stored with the execution. Raises `NotFound` if the execution does not exist or has ended.
     """
     now, force = app.engine.clock.now(), status is Status.TERMINATED
 
     def work() -> Operation[list[Any]]:
         yield sql("lock_temporal_execution", namespace=app.namespace, id=target.workflow_id)
+        # Look it up in the transaction that stops it, so that no other execution can take its id in between.
         execution = yield from find(app.namespace, target.workflow_id, target.run_id)
         if target.first_run_id not in ("", execution.run_id):
             raise NotFound(f"workflow not found for ID: {execution.id} with first run id {target.first_run_id!r}")

@@ -11,7 +11,10 @@ from ostinato.faces.temporal.payloads import payload_of
 
 
 def write_failure(error: Mapping[str, Any], reason: str | None, status: str) -> Failure:
-    """Write a stored error as a failure. If the error has no message, the reason is used, or else the status."""
+    """Write a stored error as a failure.
+
+    If the error has no message, the failure's message is `reason`. If there is no reason either, it is `status`.
+    """
     failure = Failure(
         message=str(error.get("message") or reason or status),
         source="Ostinato",

@@ -1,7 +1,7 @@
 """Write the history of a function as Temporal's events.
 
-Messages become signals, steps become activities, waits become timers, children become child workflows, and recorded
-values become markers.
+Messages are written as signals, steps as activities, waits as timers, children as child workflows, and recorded values
+as markers.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ _ENDS = {  # from the status of a child to the name of its end event
 
 @dataclass(slots=True)
 class _Event:
-    """An event that has no event id yet.
+    """An event that has no id yet. `attributes` is the part of `message` with the fields of the event's type.
 
-    `refers` is a dict from a field name of `attributes` to another event. Later, each of these fields gets the id of
-    its event.
+    `refers` is a dict from the name of a field in `attributes` to another event. When all events have ids, each of
+    these fields is set to the id of the other event.
     """
 
     at: Micros
@@ -46,8 +46,7 @@ class _Event:
 
 
 def write_function_events(history: FunctionHistory) -> list[HistoryEvent]:
-    """Return the events between the start and the end of a function's run, ordered by time. The first of these events
-    has the id 2."""
+    """Return the events between the start and the end of a function's run, ordered by time. Their ids begin with 2."""
     function = history.function
     events: list[_Event] = []
     if function is not None and function.cancel is not None:
@@ -75,7 +74,11 @@ def write_function_events(history: FunctionHistory) -> list[HistoryEvent]:
 
 
 def _event(name: str, at: Micros, **refers: _Event) -> _Event:
-    """Return an event of the type `name`. Its attributes are in the field `<name>_event_attributes`."""
+    """Return an event of the type `name`, such as `timer_started`, at the time `at`.
+
+    Each keyword argument in `refers` is the name of a field of the event, and its value is another event. When all
+    events have ids, the field is set to the id of the other event.
+    """
     message = HistoryEvent(event_time=write_timestamp(at))
     message.event_type = EventType.Value(f"EVENT_TYPE_{name.upper()}")
     attributes = getattr(message, f"{name}_event_attributes")
@@ -93,10 +96,7 @@ def _signaled(message: Message) -> _Event:
 
 
 def _events_of(step: StepRecord, history: FunctionHistory, children: dict[str, tuple[_Event, _Event]]) -> list[_Event]:
-    """Return the events of one step.
-
-    `children` has the two start events of each child, by the child's id. This function adds to it.
-    """
+    """Return the events of one step. If it starts a child, add the child's start events to `children`, by child id."""
     match step.kind:
         case StepKind.STEP:
             return _activity(step)
@@ -157,7 +157,7 @@ def _child_start(step: StepRecord, history: FunctionHistory) -> list[_Event]:
 
 
 def _child_end(step: StepRecord, history: FunctionHistory, children: dict[str, tuple[_Event, _Event]]) -> list[_Event]:
-    """Return the end event of a child, in a list. Return [] if the function has not received the child's outcome."""
+    """Return a list with the end event of a child. Return [] if the function has not received the child's outcome."""
     if step.finished is None or step.status not in (StepStatus.DONE, StepStatus.FAILED):
         return []
     problem = (_value(step.error) or {}) if step.status is StepStatus.FAILED else {}

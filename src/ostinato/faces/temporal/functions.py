@@ -1,7 +1,6 @@
 """Let Temporal's clients signal and query durable functions.
 
-A signal is a message that `ctx.receive` returns. A query reads the state that was passed to `ctx.set_state`. The query
-type `state` returns all of it. If the state is an object, each of its keys is a query type, too.
+A signal is a message that `ctx.receive` returns. A query reads the state that the code passed to `ctx.set_state`.
 """
 
 from __future__ import annotations
@@ -35,18 +34,13 @@ _REJECT = QueryRejectCondition
 
 
 def message_id(request_id: str | None) -> str | None:
-    """Return a message id made from a request id, so that repeated requests send the message once.
-
-    A long request id is replaced by its digest. Return None if the request has no request id.
-    """
+    """Return the id of the message that a request sends: `request_id`, or its digest if it is too long. A repeated
+    request has the same id, so its message is not sent again."""
     return digest(request_id) if request_id is not None and len(request_id) > _LONGEST_ID else request_id
 
 
 def make_message(app: Ostinato, name: str, arguments: Payloads, request_id: str | None, field: str) -> Message:
-    """Make the message for a signal. The caller adds the id of the run that receives it.
-
-    Raises `Wrong` if the arguments are not JSON, or too large.
-    """
+    """Make the message for a signal, without a receiver. Raises `Wrong` if an argument is not JSON or is too large."""
     value = values_of(arguments, field)
     try:
         payload = None if value is None else to_json(value, "the signal")
@@ -57,22 +51,16 @@ def make_message(app: Ostinato, name: str, arguments: Payloads, request_id: str 
 
 @dataclass(frozen=True, slots=True)
 class FunctionHistory:
-    """The stored history of a function's run.
-
-    `function` is None until the run has begun. `workflow_ids` is a dict from a child's run id to its workflow id.
-    """
+    """The stored history of a function's run. `function` is None until the run has begun."""
 
     function: FunctionRecord | None
     steps: list[StepRecord]
     messages: list[Message]
-    workflow_ids: dict[str, str]
+    workflow_ids: dict[str, str]  # from the run id of a child to its workflow id
 
 
 async def read_record(app: Ostinato, execution: Execution) -> FunctionRecord | None:
-    """Return the record of a function's run, without its steps.
-
-    Return None if the run is not a function or has not begun.
-    """
+    """Return the record of a function's run, or None if the run is not a function or has not begun."""
     if execution.run.kind != FUNCTION:
         return None
 
@@ -103,9 +91,9 @@ async def read_function_history(app: Ostinato, execution: Execution) -> Function
 
 
 def is_rejected(execution: Execution, condition: int) -> bool:
-    """Return whether the caller's `condition` rejects a query because of the execution's status.
+    """Return whether a query must be rejected because of the execution's status.
 
-    Raises `Wrong` for an unknown condition.
+    `condition` is the caller's `QueryRejectCondition`. Raises `Wrong` if there is no such condition.
     """
     if condition not in _REJECT.values():
         raise Wrong("query_reject_condition", f"{condition} is not one of the conditions")
@@ -116,7 +104,7 @@ def is_rejected(execution: Execution, condition: int) -> bool:
 
 
 def answer_query(execution: Execution, function: FunctionRecord | None, query: str) -> Any:
-    """Return the answer to a query. Raises `QueryFailed` for an unknown query type; the error lists the known types."""
+    """Return the answer to a query of the type `query`. Raises `QueryFailed` if the type is unknown."""
     state = None if function is None or function.state is None else orjson.loads(function.state)
     if query == STATE:
         return state

@@ -1,7 +1,7 @@
 """Let Temporal's clients use journeys.
 
-A workflow type stands for a journey if no job or function has its name. A signal submits the journey's step of the same
-name. The result of the workflow is the journey's output.
+If a workflow type is the name of a journey, and no job or function has the same name, a start of this workflow type
+starts the journey. A signal to a journey submits the step with the signal's name.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from ostinato.schedules.model import Action
 
 
 async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> Run | None:
-    """Return a run of the journey that `start` names, due at `at` or now. Nothing is stored.
+    """Return a new run of the journey `start.name`, due at `at`, or now if `at` is None. The run is not stored.
 
-    Return None if a job has that name, or if no journey has it. Raises `Wrong` if the definition is of the kind `Api`,
-    which can be called but not started. Raises `Wrong` if `start` has more than one argument.
+    Return None if no journey has this name, or if a job has it. Raises `Wrong` if `start` has more than one argument.
+    Also raises `Wrong` if the journey is an API, because an API is called and not started.
     """
     if app.engine.find_job(start.name) is not None:
         return None
@@ -51,9 +51,10 @@ async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> R
 
 
 async def send_signal(call: Call, run: Run, request: Any) -> None:
-    """Submit the step that a signal names. Raises `Wrong` if the signal has several arguments.
+    """Submit a step of the journey `run`. The name of the signal in `request` is the name of the step.
 
-    The argument of the signal is the input of the step. Without an argument, the input is an empty object.
+    The step's input is the argument of the signal, or {} if the signal has no argument. Raises `Wrong` if the signal
+    has more than one argument.
     """
     values = [value_of(payload, f"input[{n}]") for n, payload in enumerate(request.input.payloads)]
     if len(values) > 1:
@@ -63,10 +64,8 @@ async def send_signal(call: Call, run: Run, request: Any) -> None:
 
 
 async def with_output(app: Ostinato, run: Run) -> Run:
-    """Return the run, with the journey's output as its result if the run is a journey that has succeeded.
-
-    Any other run is returned unchanged.
-    """
+    """If `run` is a journey that has succeeded, return a copy of `run`: its field `result` is the journey's output, as
+    JSON. Otherwise return `run` itself."""
     if run.kind != JOURNEY or run.status is not Status.SUCCEEDED:
         return run
     return replace(run, result=orjson.dumps((await app.journeys.result(run.root_id)).output).decode())

@@ -35,10 +35,7 @@ class OperatorCalls(Calls):
 
     @call(Role.ADMIN)
     async def AddSearchAttributes(self, request: Any, call: Call) -> AddSearchAttributesResponse:
-        """Register attributes. An attribute that already has the same type is not changed.
-
-        Raises `Conflict` if an attribute is registered with another type, or if there would be too many.
-        """
+        """Register search attributes. Raises `Conflict` if one has another type, or if there would be too many."""
         if not request.search_attributes:
             raise Wrong("search_attributes", "are missing")
         types: dict[str, str] = {}
@@ -70,10 +67,7 @@ class OperatorCalls(Calls):
 
     @call(Role.ADMIN)
     async def RemoveSearchAttributes(self, request: Any, call: Call) -> RemoveSearchAttributesResponse:
-        """Remove attributes. Schedules and runs keep the values, but queries can no longer use the attributes.
-
-        Raises `NotFound` if an attribute is not registered.
-        """
+        """Remove attributes. Schedules and runs keep the values, but queries can no longer use the attributes."""
         app, now = call.app, call.app.engine.clock.now()
         names = sorted(set(request.search_attributes))
 

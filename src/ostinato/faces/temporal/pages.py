@@ -1,7 +1,7 @@
-"""Page tokens, with which clients ask for the next page of a list.
+"""Write and read the page tokens of lists.
 
-A token is valid only for the call and the namespace that it was made for. In another list, the cursor in the token
-would silently skip items.
+A token is valid only for the call and the namespace for which it was written. Every other list refuses the token,
+because with it the list would silently skip items.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ class Page:
         return self._check(cursor.encode()) + cursor.encode()
 
     def read(self, token: bytes) -> str:
-        """Return the cursor in a token, or "" for the first page. Raises `Wrong` if the token is of another list."""
+        """Return the cursor in a token, or "" (the first page) if the token is empty. Raises `Wrong` if the token was
+        written for another list."""
         check, cursor = token[:_CHECK], token[_CHECK:]
         if token and check != self._check(cursor):
             raise Wrong("next_page_token", "is not one that was given out here")

@@ -1,7 +1,6 @@
 """Compile the queries of Temporal's lists, such as `StartTime > '2026-01-01T00:00:00Z'`.
 
-A compiled query tests the attributes of an object. Names and types are checked when the query is compiled. So a wrong
-query is an error and not an empty list.
+Compiling checks names and types, so that a wrong query is an error and not an empty list.
 """
 
 from __future__ import annotations
@@ -48,26 +47,24 @@ class QueryError(OstinatoError):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A compiled query.
+    """A compiled query. Call it to learn whether an object, such as a schedule, matches.
 
-    - `names`: the attributes that the query uses
-    - `exactly`: a dict from attribute to value; for every object that matches, each `attribute = value` is true
-    - `group`: the attribute by which counts are grouped, or None, if counts are not grouped
+    The argument of the call is a function. It gets the name of an attribute, and returns the object's value for it.
     """
 
     test: Test
-    names: frozenset[str]
-    exactly: Mapping[str, Any]
-    group: str | None = None
+    names: frozenset[str]  # the attributes that the query uses
+    exactly: Mapping[str, Any]  # from attribute to the value that every matching object has
+    group: str | None = None  # the attribute by which counts are grouped
 
     def __call__(self, values: Values) -> bool:
         return self.test(values)
 
 
 def read_query(text: str, types: Mapping[str, str], *, grouping: bool = False) -> Query:
-    """Compile a query. `types` is a dict from attribute to type. `grouping` allows GROUP BY.
+    """Compile a query. `types` is a dict from attribute to type. Raises `OstinatoError` if the query is invalid.
 
-    Raises `QueryError` if the query is wrong, and `OstinatoError` if it uses an unknown attribute.
+    With `grouping`, the query may have a `GROUP BY`.
     """
     if len(text) > _LONGEST:
         raise QueryError(f"it has {len(text):,} characters; at most {_LONGEST:,} are allowed")
@@ -108,10 +105,9 @@ def _tokens(text: str) -> Iterator[_Token]:
 class _Reader:
     """A recursive descent parser for queries.
 
-    Each method that parses a condition returns a pair:
-
-    - a function that tests whether an object matches
-    - a dict from attribute to the value that every matching object has
+    A method that reads a condition returns a test and a dict. The dict maps an attribute to a value. It says: every
+    object that passes the test has this value. For example, it is `{"A": 1}` for `A = 1 AND B > 2`, and `{}` for `A = 1
+    OR B > 2`.
     """
 
     def __init__(self, text: str, types: Mapping[str, str], grouping: bool) -> None:
@@ -256,7 +252,7 @@ class _Reader:
 
 
 def _as(kind: str, value: Any, name: str) -> Any:
-    """Return a query's value, converted to the attribute's type. Raises `QueryError` if the value has another type."""
+    """Return `value` as `kind`, the type of the attribute `name`. Raises `QueryError` if it cannot be converted."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     match kind:
         case "Keyword" | "Text" | "KeywordList" if isinstance(value, str):
@@ -280,10 +276,9 @@ def _as(kind: str, value: Any, name: str) -> Any:
 
 
 def _equal(kind: str, operand: Any) -> Callable[[Any], bool]:
-    """Return a function that tests whether a value equals `operand`, as `=` does in a query.
+    """Return a function that tests a value as `=` does in a query.
 
-    If `kind` is KeywordList, the value must contain `operand`. If `kind` is Text, the value must contain all words of
-    `operand`. Otherwise the value must be equal to `operand`.
+    A KeywordList must contain `operand`. A Text must contain all words of `operand`. Other values must be equal.
     """
     if kind == "KeywordList":
         return lambda value: operand in _list(value)

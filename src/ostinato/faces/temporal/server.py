@@ -30,9 +30,9 @@ _OPTIONS = (
 
 
 class WireServer:
-    """The gRPC server. It binds its port when it is created.
+    """The gRPC server. It binds its port when it is created, and raises `OstinatoError` if the port is in use.
 
-    Create it before the engine starts, so that a port in use ends the process before any work begins.
+    Create the server before the engine starts, so that the error comes before any work begins.
     """
 
     def __init__(self, door: Door, where: Listening) -> None:

@@ -1,6 +1,6 @@
 """Assemble the gRPC services that Temporal's clients call.
 
-A call that Ostinato does not have fails with an error that says why.
+If Ostinato does not have a call, the call fails, and the error says why.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def why(name: str) -> str:
 
 
 def _service(servicer: Any, *calls: type[Calls]) -> Any:
-    """Return a servicer class with the given calls. `absent` answers all other calls of the service."""
+    """Return a subclass of `servicer` with the given calls. All other calls of the service raise `Absent`."""
     service: Any = type(servicer.__name__, (*calls, servicer), {})
     for name in dir(servicer):
         if name[0].isupper() and getattr(service, name) is getattr(servicer, name):
@@ -62,10 +62,7 @@ _NOT_SERVING = b"\x08\x02"
 
 
 def health(wire: Wire) -> grpc.GenericRpcHandler:
-    """Return gRPC's health service, which needs no authentication.
-
-    Its two messages are encoded by hand, to save a dependency.
-    """
+    """Return gRPC's health service, which needs no authentication. Encoding its messages by hand saves a dependency."""
 
     async def check(request: bytes, context: Any) -> bytes:
         return _SERVING if wire.door.app.ready() and not wire.closing.is_set() else _NOT_SERVING

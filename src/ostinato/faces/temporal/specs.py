@@ -1,4 +1,7 @@
-"""Read specs from Temporal's messages, and write specs as messages. `ostinato.when.temporal` defines their meaning."""
+"""Read specs from Temporal's messages, and write specs as messages.
+
+The module `ostinato.when.temporal` defines what these specs mean.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,9 @@ _LISTED = 10  # calendars, cron strings and intervals, each, in a list of schedu
 
 
 def read_spec(message: ScheduleSpec, field: str) -> Spec:
-    """Return the canonical spec of a message, after the checks that Temporal's server makes.
+    """Read a spec from a message, check it as Temporal's server does, and return its canonical form.
 
-    Raises `Wrong` if a time or a duration is invalid. Raises `SpecError` if another part is invalid.
+    Raises `Wrong` or `SpecError` if the spec is invalid.
     """
     lists = (*_CALENDARS, "cron_string", "interval")
     check_temporal_size({name: [None] * len(getattr(message, name)) for name in lists})  # before anything is copied
@@ -69,7 +72,7 @@ def _strings(calendar: CalendarSpec) -> dict[str, Any]:
 
 
 def write_spec(spec: Spec) -> ScheduleSpec:
-    """Write the canonical form of a spec as a message. Raises `SpecError` if Temporal's messages cannot express it."""
+    """Write the canonical form of a spec. Raises `SpecError` if Temporal's messages cannot express the spec."""
     message = ScheduleSpec()
     message.CopyFrom(_cached_message(spec))
     return message
@@ -77,9 +80,11 @@ def write_spec(spec: Spec) -> ScheduleSpec:
 
 @lru_cache(maxsize=4096)
 def _cached_message(spec: Spec) -> ScheduleSpec:
-    """Return the message of a spec, with the end and the step of each range filled in.
+    """Return a spec as a message. In the message, each range of a calendar has an end and a step, even if the spec has
+    none.
 
-    Do not change the message, because many schedules share it.
+    Callers share the returned message, so they must not change it. Raises `SpecError` if messages cannot express the
+    spec.
     """
     message: ScheduleSpec = ParseDict(spec_to_temporal(spec), ScheduleSpec())
     for calendar in (*message.structured_calendar, *message.exclude_structured_calendar):
@@ -91,7 +96,8 @@ def _cached_message(spec: Spec) -> ScheduleSpec:
 
 
 def shorten(spec: ScheduleSpec) -> ScheduleSpec:
-    """Remove the parts of `spec` that a list of schedules does not show. Changes `spec` itself, and returns it."""
+    """Shorten `spec` in place for a list of schedules, and return it. Remove the time zone data, and keep at most
+    `_LISTED` cron strings, intervals, and calendars of each kind."""
     for name in (*_CALENDARS, "cron_string", "interval"):
         del getattr(spec, name)[_LISTED:]
     spec.ClearField("timezone_data")

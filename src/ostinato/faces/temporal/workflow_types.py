@@ -1,7 +1,7 @@
 """Find the job or function that a Temporal workflow type names.
 
-Functions of this process come first, then jobs of any node, and then functions of other nodes. A name that is not found
-counts as a job. It may also be a journey, or a job that no node knows yet.
+If several have the name, a function of this process comes first, then a job of any node, then a function of another
+node.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ostinato.schedules.model import JOB
 
 @dataclass(frozen=True, slots=True)
 class WorkflowType:
-    """What a workflow type of Temporal stands for: a job or a function.
+    """The job or function that a workflow type names.
 
-    `kind` is the kind of action that starts it. `definition` is its declaration, or None if it is not known.
+    `definition` is the declaration of the job or function. It is None if there is no job or function with this name.
     """
 
     name: str
@@ -27,7 +27,8 @@ class WorkflowType:
 
 
 async def find_type(app: Ostinato, name: str) -> WorkflowType:
-    """Return the job or function that the workflow type `name` stands for. An unknown name counts as a job."""
+    """Return the job or function with this name. If no job and no function has the name, return a `WorkflowType` of the
+    kind `JOB` whose `definition` is None. This function ignores journeys, so a journey may still have the name."""
     job = None if name in app.functions.codes else app.engine.find_job(name)
     function = None if job is not None else await app.functions.find(name)
     return WorkflowType(name, JOB, job) if function is None else WorkflowType(name, FUNCTION, function)

@@ -37,8 +37,7 @@ def campaign_event(place: Place, campaign: CampaignRecord, name: str, **data: An
 def recipient_event(
     place: Place, campaign: CampaignRecord, recipient: RecipientRecord, definition: Definition, **data: Any
 ) -> Row:
-    """Return the row of an event about a recipient. The event says that the recipient's turn has begun, or how it
-    ended."""
+    """Return the row of an event about a recipient: the recipient's turn has begun, or the recipient has an outcome."""
     name = "schedule:recipient_run_started" if recipient.outcome is None else _EVENTS[recipient.outcome]
     body = {
         "flow": definition.flow,

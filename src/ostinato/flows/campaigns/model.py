@@ -1,7 +1,4 @@
-"""Define the records of campaigns and of their recipients, and the statuses of campaigns.
-
-Names by which other modules know campaigns, such as `CAMPAIGN_FUNCTION`, are defined here, too.
-"""
+"""Define the records of campaigns and of their recipients, and the statuses and names of campaigns."""
 
 from __future__ import annotations
 
@@ -28,10 +25,8 @@ class CampaignRecord:
     - `status`: one of `STATUSES`
     - `as_of`: the time for which the audience is resolved, in microseconds since 1970
     - `arrival`: the state of the campaign's rate limit, in microseconds since 1970 (see `Rate`)
-    - `resolution`: the id of the latest attempt to resolve the audience, or None, if there was none
+    - `resolution`: the id of the latest attempt to resolve the audience; no other attempt may store recipients
     - `counts`, `tallies`: the numbers of recipients as JSON, once the campaign is over (see `Tally`)
-
-    Only the latest attempt to resolve the audience may store recipients.
     """
 
     id: str
@@ -63,7 +58,7 @@ class CampaignRecord:
 
     @property
     def salt(self) -> str:
-        """The text that, together with the user, determines holdout and variant."""
+        """A text that is hashed with a user's external id, to choose the user's variant or the holdout group."""
         return self.campaign_id or self.schedule_id or self.id
 
 

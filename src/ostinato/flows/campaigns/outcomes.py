@@ -23,8 +23,7 @@ _LOOK = 10  # slow turns that one transaction checks
 
 
 def collect_ended_turns(place: Place, campaign: CampaignRecord, definition: Definition) -> Operation[int]:
-    """Copy the outcomes of turns that are over into the rows of their recipients. Return the number of those
-    recipients."""
+    """Copy the outcomes of ended turns into the rows of their recipients. Return the number of these recipients."""
     slow = yield campaign_statement("slow_recipients", id=campaign.id, before=place.now - SLOW, limit=_LOOK)
     for (turn_id,) in slow:  # rare: if the run of a session is lost, its turns never end by themselves
         yield from look_at_turn(place, turn_id)
@@ -43,8 +42,10 @@ def collect_ended_turns(place: Place, campaign: CampaignRecord, definition: Defi
 
 
 def aggregate(counts: Mapping[str, int]) -> tuple[Outcome, str | None]:
-    """Return the outcome of a campaign and the reason for it. `counts` has the numbers of recipients by outcome. The
-    reason is `partial` if some recipients succeeded and some failed."""
+    """Return the outcome of a campaign, and the reason. `counts` has the number of recipients for each outcome.
+
+    If some recipients succeeded and some failed, the campaign is a success with the reason `partial`.
+    """
     if not sum(counts.values()):
         return Outcome.SKIPPED, "empty_segment"
     if counts.get("success"):

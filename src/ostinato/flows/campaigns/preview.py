@@ -44,8 +44,7 @@ class Preview:
 async def preview_campaign(
     store: Store, place: Place, code: Agent | None, setting: Setting, definition: Definition, now: Micros
 ) -> Preview:
-    """Return which users a campaign would reach if it began now. Changes nothing. `code` is the agent, if this process
-    has it."""
+    """Return which users a campaign would reach now. `code` is the agent, if this process has declared it."""
     campaign = CampaignRecord(
         "preview", place.namespace, place.agent, "", definition.campaign_id, None, None, "{}", as_of=now, created=now
     )

@@ -28,8 +28,11 @@ class SegmentContext:
 
 
 async def resolve_names(agent: Agent | None, definition: Definition, namespace: str, now: Micros) -> AsyncIterator[str]:
-    """Yield the external ids that the segment's resolver returns. Raises OstinatoError if this process lacks the
-    resolver, or if a value is not an external id. Raises `SegmentFailed` if the resolver fails or takes too long."""
+    """Yield the external ids that the segment's resolver returns.
+
+    Raises `SegmentFailed` if the resolver fails or takes too long. Raises OstinatoError if this process does not have
+    the resolver, or if the resolver returns something that is not an external id.
+    """
     segment = definition.segment
     resolver = None if agent is None else agent.segments.get(segment.resolver or "")
     if resolver is None:
@@ -49,8 +52,7 @@ async def resolve_names(agent: Agent | None, definition: Definition, namespace: 
 async def _call_resolver(
     function: Callable[..., Any], context: SegmentContext, arguments: Mapping[str, Any], place: str
 ) -> AsyncIterator[Any]:
-    """Yield what a resolver returns or yields. Raises `SegmentFailed` for any error that the resolver raises, and if
-    it does not return a list."""
+    """Yield what a resolver returns or yields. Raises `SegmentFailed` if it fails or does not return an iterable."""
     try:
         if inspect.isasyncgenfunction(function):
             async for name in function(context, **arguments):

@@ -46,10 +46,9 @@ REASONS: Mapping[str, str] = {
 
 
 def reason_to_leave_out(campaign: CampaignRecord, options: CampaignOptions, recipient: RecipientRecord) -> str | None:
-    """Return why to skip a recipient when the audience is stored, or None.
+    """Return why a recipient is skipped when the audience is stored: `unknown_user`, `HOLDOUT` or `expired`.
 
-    If the agent has no such user, the reason is `unknown_user`. If the user is in the holdout group, the reason is
-    `HOLDOUT`. If the recipient's turn is due after the campaign has expired, the reason is `expired`.
+    Return None if the recipient is not skipped.
     """
     if recipient.user_id is None:
         return "unknown_user"
@@ -66,8 +65,10 @@ def skip_or_postpone(
     recipients: Sequence[RecipientRecord],
     users: Mapping[str, UserRecord],
 ) -> Operation[tuple[list[RecipientRecord], list[Row]]]:
-    """Skip recipients who must get no message, and postpone recipients who have quiet hours now. Return the other
-    recipients, and the rows of events to insert."""
+    """Skip recipients who must get no message, and postpone recipients who have quiet hours now.
+
+    Return the other recipients, and the event rows to insert.
+    """
     options = definition.options
     names = [(recipient.external_id,) for recipient in recipients]
     rows = yield campaign_statement("suppressed_of", names, namespace=place.namespace, agent=place.agent)
@@ -104,8 +105,11 @@ def _reason_to_skip(
     suppressed: set[str],
     recent: Mapping[str, int],
 ) -> str | None:
-    """Return why a recipient whose turn is due is skipped, or None. `recent` maps the ids of users to the number of
-    messages that they had in the period of the frequency cap."""
+    """Return the reason to skip a user whose turn is due. Return None if the user is not skipped.
+
+    - `suppressed`: the external ids on the suppression list
+    - `recent`: a dict from user id to the number of messages that the user got in the period of the frequency cap
+    """
     options = definition.options
     if user is None:
         return "unknown_user"
@@ -123,8 +127,8 @@ def _reason_to_skip(
 
 
 def lacks_session(definition: Definition, session: SessionRecord | None) -> bool:
-    """Return whether a campaign must skip a recipient for lack of an active session. `session` is the recipient's open
-    session or None. A campaign that may open sessions skips no recipient for this reason."""
+    """Return whether a campaign skips a recipient because the recipient has no active session and the campaign may not
+    open one. `session` is the recipient's open session, if there is one."""
     usable = session is not None and session.status is SessionStatus.ACTIVE
     return not usable and not definition.allow_session_bootstrap
 
@@ -149,8 +153,7 @@ def foresee_skips(
     setting: Setting,
     audience: Sequence[tuple[str, UserRecord | None]],
 ) -> Operation[dict[str, str]]:
-    """Return why a campaign would skip users if it began now: the reasons by external id. Users who would not be
-    skipped are left out. Nothing is changed."""
+    """Return a dict from external id to reason, for the users whom a campaign would skip now. Nothing is changed."""
     skips: dict[str, str] = {}
     recipients = []
     for name, user in audience:
@@ -172,8 +175,10 @@ def foresee_due(
     recipients: Sequence[RecipientRecord],
     users: Mapping[str, UserRecord],
 ) -> Operation[dict[str, str]]:
-    """Return why these recipients would be skipped if their turns were due now: the reasons by external id. Recipients
-    who would not be skipped are left out. Changes the records, but stores nothing."""
+    """Return which recipients would be skipped if their turns were due now, as a dict from external id to reason.
+
+    Nothing is stored, but the records in `recipients` are changed: some of them get an outcome or a later due time.
+    """
     options = definition.options
     ids = [(user.id,) for user in users.values()]
     rows = (yield campaign_statement("open_sessions_of", ids)) if ids else ()

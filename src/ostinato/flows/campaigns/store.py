@@ -1,7 +1,4 @@
-"""Define the tables of campaigns and their SQL statements.
-
-The functions that convert rows into records and back are here, too.
-"""
+"""Define the tables of campaigns, their SQL statements, and the conversion of rows into records."""
 
 from __future__ import annotations
 

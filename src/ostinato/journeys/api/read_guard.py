@@ -1,5 +1,4 @@
-"""Evaluate read guards. A read guard is a subjourney that decides whether a caller may read an instance or a
-binding."""
+"""Evaluate read guards: subjourneys that decide whether a caller may read an instance or a binding."""
 
 from __future__ import annotations
 
@@ -20,11 +19,11 @@ _MOST_WARNED = 1000
 async def may_read(
     runtime: JourneyRuntime, definition: Definition, id: str, context: Mapping[str, Json], request: Request | None
 ) -> bool:
-    """Return whether the read guard allows the caller to read the run or binding with this id and context. Without a
-    guard, reading is allowed.
+    """Return whether the definition's read guard lets the caller read the run or binding `id`. If there is no guard,
+    return True.
 
-    Reading is allowed only if the output is `{allowed: true}`. It is denied by the output `{allowed: false}` and by a
-    `fail` state. Any other end denies it, too, and is logged as a mistake in the guard.
+    The guard is a subjourney. Its output `{allowed: true}` lets the caller read. The output `{allowed: false}` or a
+    `fail` state refuses. Any other end refuses, too, and a warning is logged, because the guard has a mistake.
     """
     guard = definition.spec.access.read
     if guard is None:
@@ -42,7 +41,7 @@ async def may_read(
 
 
 def _warn(runtime: JourneyRuntime, definition: Definition, id: str, guard: str) -> None:
-    """Warn that a read guard ended without a valid answer. Warn only once for each version of the definition."""
+    """Log a warning that a read guard gave no valid answer. Warn only once for each version of a definition."""
     version = runtime.namespace, definition.name, definition.version
     if version in runtime.silent_guards:
         return

@@ -1,5 +1,4 @@
-"""Check the policies of a definition. A policy must have the fields that its kind needs, and must name secrets by
-reference. Policies that are named as defaults must exist."""
+"""Check the policies of a definition: their fields, their references to secrets, and that default policies exist."""
 
 from __future__ import annotations
 
@@ -16,8 +15,7 @@ _POLICIES: Path = ("spec", "policies")
 
 
 def resilience(checking: CheckContext) -> Iterator[Finding]:
-    """Check the numbers of resilience policies. The factor of a backoff must be at least 1. Only one of `baseDelayMs`
-    and `initialDelayMs` may be set. A failure rate must be above 0 and at most 1."""
+    """Report invalid numbers in resilience policies. For example, the factor of a backoff must be at least 1."""
     for name, policy in checking.definition.spec.policies.http_resilience.definitions.items():
         path = (*_POLICIES, "httpResilience", "definitions", name)
         if policy.backoff.factor is not None and policy.backoff.factor < 1:
@@ -31,7 +29,7 @@ def resilience(checking: CheckContext) -> Iterator[Finding]:
 
 
 def client_auth(checking: CheckContext) -> Iterator[Finding]:
-    """Check that an authentication policy has the fields that its kind needs, with valid values."""
+    """Report authentication policies that lack a field of their kind, or have an invalid value."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
         for missing in _missing(policy):
@@ -65,7 +63,7 @@ def _missing(policy: ClientAuth) -> Iterator[str]:
 
 
 def references(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a policy names its secrets by reference (`secret://name`), and contains no secret itself."""
+    """Report policies that contain a secret instead of a reference such as `secret://name`."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
         auth = policy.auth
@@ -81,7 +79,7 @@ def references(checking: CheckContext) -> Iterator[Finding]:
 
 
 def defaults(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a policy exists if it is named as a default."""
+    """Warn about default policies that do not exist."""
     spec = checking.definition.spec
     resilient, auth = spec.policies.http_resilience, spec.policies.http_client_auth
     http, calls = (*_POLICIES, "httpResilience"), (*_POLICIES, "httpClientAuth")

@@ -20,12 +20,10 @@ from ostinato.journeys.task_kind import Plugins
 class CheckContext:
     """The values that a rule can use to check a definition.
 
-    - `settings`: the settings of journeys; if `configured` is false, these are the defaults
-    - `configured`: whether `settings` belong to the engine that will run the definition
-    - `unread`: the paths that could not be read
+    - `configured`: whether `settings` belong to the engine that will run the definition; if not, they are the defaults
+    - `unread`: the paths that could not be read; the definition has substitute values there
 
-    At the paths in `unread`, the definition has substitute values, and findings are dropped. A rule that reports a
-    missing value must first check `knows_all`.
+    Findings at the paths in `unread` are dropped. A rule that reports a missing value must first check `knows_all`.
     """
 
     definition: Definition
@@ -38,12 +36,12 @@ class CheckContext:
     unread: Set[Path] = frozenset()
 
     def knows(self, path: Path) -> bool:
-        """Return whether the value at `path` could be read. Values inside it may still be unread; `knows_all` checks
-        those, too."""
+        """Return whether the definition has the real value at `path`. Return False if this value, or a value that
+        contains it, could not be read. Values inside it are not considered: see `knows_all`."""
         return not is_unread(self.unread, path)
 
     def knows_all(self, path: Path) -> bool:
-        """Return whether the value at a path, and all its parts, could be read."""
+        """Return whether the value at `path`, and all values inside it, could be read."""
         return self.knows(path) and not any(one[: len(path)] == path for one in self.unread)
 
 
@@ -51,12 +49,9 @@ class CheckContext:
 class Finding:
     """A violation of a rule.
 
-    - `path`: where the violation is.
-    - `message`: what is wrong.
-    - `suggestion`: how to correct it.
-    - `key`: the violation is in the key at `path`, instead of the value.
-    - `code`, `severity`: if set, used instead of the rule's own.
-    - `needs`: another path. If the value there could not be read, the finding is dropped.
+    - `key`: whether the violation is in the last key of `path`; otherwise it is in the value at `path`
+    - `code`, `severity`: if set, used instead of the rule's own
+    - `needs`: a path; the finding is dropped if the value at that path could not be read
     """
 
     path: Path

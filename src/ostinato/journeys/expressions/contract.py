@@ -15,10 +15,8 @@ BINDINGS = frozenset({"context", "payload", "platform", "error", "branches", "ou
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A request to evaluate one expression with its bindings, within `deadline_s` seconds.
-
-    `now` is the time that the expression sees, in microseconds since 1970. None means the system's clock.
-    """
+    """A request to evaluate one expression within `deadline_s` seconds. `now` is the time that the expression sees, in
+    microseconds since 1970; None means the system's clock."""
 
     expr: str
     bindings: Mapping[str, Json]
@@ -33,8 +31,7 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The failure of an evaluation. `code` is stable. `message` is for people, and contains no values of the
-    bindings."""
+    """The failure of an evaluation. `code` is stable. `message` contains no values of the bindings."""
 
     code: str
     message: str
@@ -48,25 +45,23 @@ class Language(Protocol):
     def name(self) -> str: ...
 
     def check(self, expr: str) -> str | None:
-        """Return None if the expression is valid. Otherwise return a message: what is wrong, where, and what to write
-        instead. This call blocks."""
+        """Return None if the expression is valid. Otherwise return a text that says what is wrong, where, and what to
+        write instead. The call blocks its thread."""
 
     async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
-        """Return one outcome per request, in order. If an expression fails, its outcome is a `Failure`, and this call
-        raises nothing."""
+        """Return one outcome per request, in order. For an expression that fails, the outcome is a `Failure`."""
 
     def close(self) -> None:
-        """End the worker processes. They are started again on the next use."""
+        """End the worker processes. The next use starts them again."""
 
 
 @runtime_checkable
 class AnswersSeparately(Protocol):
-    """An optional interface of a language that answers each request as soon as its result is known, instead of a whole
-    batch at once."""
+    """The optional interface of a language that delivers each answer of a batch as soon as it is known."""
 
     @property
     def name(self) -> str: ...
 
     def submit(self, asked: Sequence[PendingEvaluation]) -> None:
-        """Evaluate each request, and give its future the result as soon as the result is known. Skip requests whose
-        future is already done. There must be a running event loop."""
+        """Evaluate requests. Set the result of each request's future as soon as it is known. Skip requests whose future
+        is already done."""

@@ -28,8 +28,8 @@ def framed(message: bytes) -> bytes:
 
 
 def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
-    """Write framed messages. Raise `Late` if the pipe has not taken them by the monotonic time `until`. Raise `Gone` if
-    the reader has closed the pipe. With `until`, the descriptor must be non-blocking."""
+    """Write framed messages. Raise `Gone` if the reader has closed the pipe. Raise `Late` if the reader has not read
+    everything by the monotonic time `until`. With `until`, the descriptor must be non-blocking."""
     rest = memoryview(messages)
     while rest:
         if until is not None:
@@ -43,8 +43,7 @@ def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
 
 
 class Reader:
-    """Reads messages of at most `most` bytes from a pipe. It reads all available bytes at once, because a worker sends
-    many small answers."""
+    """Reads messages of at most `most` bytes from a pipe, with few system calls."""
 
     def __init__(self, descriptor: int, most: int) -> None:
         self._descriptor = descriptor
@@ -52,9 +51,8 @@ class Reader:
         self._held = bytearray()
 
     def read(self, until: float | None = None) -> bytes:
-        """Return the next message. Raise `Late` if the message has not arrived by the monotonic time `until`. Raise
-        `Gone` if the other side has closed the pipe, or if the message is too long. With `until`, the descriptor must
-        be non-blocking."""
+        """Return the next message. Raise `Late` if it has not arrived by the monotonic time `until`, and `Gone` if the
+        pipe was closed or the message is too long. With `until`, the descriptor must be non-blocking."""
         while (message := self._next()) is None:
             self._fill(until)
         return message
@@ -67,7 +65,7 @@ class Reader:
         return messages
 
     def _next(self) -> bytes | None:
-        """Return the next message if all of it has arrived, else None. Raise `Gone` if it is longer than allowed."""
+        """Return the next message if all of it has arrived, else None. Raise `Gone` if it is too long."""
         if len(self._held) < _HEAD.size:
             return None
         (length,) = _HEAD.unpack_from(self._held)

@@ -45,7 +45,7 @@ _OUT_OF_MEMORY = ("allocate memory", "OutOfMemoryError", "MemoryError", "Out of 
 
 
 class Died(Exception):
-    """Raised if the worker process has died. `telling` is True if the running evaluation is known to be the cause,
+    """Raised if the worker process has died. `telling` says whether the running evaluation is known to be the cause,
     because it exceeded its time or memory limit."""
 
     def __init__(self, code: Code, message: str, telling: bool) -> None:
@@ -56,7 +56,7 @@ class Died(Exception):
 
 
 class Unavailable(Exception):
-    """Raised if there is no worker process: it did not start, or the pool was closed. The message says why."""
+    """Raised if there is no worker process: it did not start, or the pool was closed."""
 
 
 class Process:
@@ -101,8 +101,8 @@ class Process:
         return self._child.poll() is None
 
     def send(self, head: dict[str, Json], requests: Sequence[bytes], seconds: float) -> None:
-        """Send a batch of requests. Raise `Died` if the worker has died. If it does not read the batch within `seconds`
-        plus the setting `patience_s`, kill it and raise `Died`."""
+        """Send a batch of requests. Raise `Died` if the worker has died. Kill the worker and raise `Died` if it has not
+        read the batch after `seconds` plus the setting `patience_s`."""
         message = orjson.dumps(head)[:-1] + b',"requests":[' + b",".join(requests) + b"]}"
         try:
             frames.write(self._to, frames.framed(message), time.monotonic() + seconds + self._patience)
@@ -114,12 +114,9 @@ class Process:
             raise self._cause() from None
 
     def receive(self, until: float) -> list[dict[str, Json]]:
-        """Wait for answers, and return those that have arrived, at least one. `at` of an answer is the index of its
-        request.
-
-        `until` is a monotonic time. If no answer arrives before it, raise `frames.Late`; the worker still runs. Raise
-        `Died` if the worker has died.
-        """
+        """Return the answers that have arrived, at least one. The field `at` of an answer is the index of its request.
+        Raise `frames.Late` if none arrives by the monotonic time `until`; the worker still runs. Raise `Died` if the
+        worker has died."""
         try:
             return [orjson.loads(message) for message in self._answers.read_some(until)]
         except (frames.Gone, ValueError):
@@ -140,8 +137,7 @@ class Process:
         self._close()
 
     def forget(self) -> None:
-        """Close the pipes to the worker without ending it. Call this in a forked copy of the parent process, because
-        the worker belongs to the original parent."""
+        """In a forked copy of the parent process, close the pipes to the worker. The parent keeps its worker."""
         self._child.returncode = 0
         self._errors.close()
         self._close()

@@ -1,7 +1,7 @@
-"""Read the operations of OpenAPI documents.
+"""Read the operations of OpenAPI documents: their URLs, methods and required parameters.
 
-A journey names a document by `openApiRef`, relative to the journey's own file. The text of the document is deployed
-with the journey, and is never fetched. Only URLs, methods and required parameters are read.
+A journey names a document by `openApiRef`, relative to its own file. The text of the document is deployed with the
+journey, and is never fetched.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class OpenApiError(OstinatoError):
 @dataclass(frozen=True, slots=True)
 class Operation:
     """An operation of an OpenAPI document. `template` is the whole URL with `{name}` for path parameters. `required`
-    maps a location (`path`, `query` or `headers`) to the names of the required parameters."""
+    maps `path`, `query` and `headers` to the names of the required parameters."""
 
     id: str
     method: str
@@ -55,8 +55,7 @@ class Catalogue:
 
 
 def find_operation(definition: Definition, reference: str) -> Operation:
-    """Return the operation that a reference of the form `api.operationId` names. Raise `OpenApiError` if there is
-    none."""
+    """Return the operation that a reference such as `api.operationId` names. Raise `OpenApiError` if there is none."""
     name, dot, id = reference.partition(".")
     if not (name and dot and id):
         raise OpenApiError(f"{short_json(reference)} is not an api and an operation; write users.getUser")
@@ -71,9 +70,8 @@ def find_operation(definition: Definition, reference: str) -> Operation:
 
 
 def read_documents(definition: Definition, file: Path) -> dict[str, str]:
-    """Read the OpenAPI documents that a definition refers to. Return a dict from reference to text. Documents that are
-    missing, too large, or outside the folder of `file` are left out. Later, the checks report each state whose document
-    was left out."""
+    """Return a dict from reference to text, for the OpenAPI documents that a definition refers to. Leave out documents
+    that are missing, too large, or outside the folder of `file`. The checks report such documents later."""
     folder = file.resolve().parent
     documents = {}
     for api in definition.spec.apis.values():
@@ -139,8 +137,8 @@ def _required(document: dict[str, Any], parameters: list[Any]) -> dict[str, froz
 
 
 def _follow_reference(document: dict[str, Any], value: Any) -> Any:
-    """Return the value that a `$ref` within the document leads to. Return None if the reference leads outside the
-    document or in a circle. A value without a `$ref` is returned as it is."""
+    """Return the value that the `$ref` of `value` leads to, or None if it leads out of the document or in a circle.
+    Return `value` itself if it has no `$ref`."""
     for _ in range(10):
         reference = _object(value).get("$ref")
         if not isinstance(reference, str):

@@ -1,2 +1,1 @@
-"""Compute how an instance moves through its states. This package uses no clock, store or network, and evaluates no
-expressions."""
+"""Compute how an instance moves through its states, without clock, store, network and expressions."""

@@ -52,7 +52,8 @@ Effect: TypeAlias = Evaluate | RunTask | Compensate
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """An input: the outcomes of an `Evaluate`, in the order of its expressions."""
+    """An input of an instance: an `Evaluate` effect has finished. `outcomes` has one outcome for each expression of the
+    effect, in the same order."""
 
     frame: str
     visit: int
@@ -68,9 +69,9 @@ class TaskEnded:
 
 @dataclass(frozen=True, slots=True)
 class Submitted:
-    """An input: validated data that a caller submitted to a step. `bound` has the values of headers and query
-    parameters that go into the context. `call` is the id of the call, and the event `journey:input_received` contains
-    that id. So a caller that got no answer can find out whether the input was accepted."""
+    """An input: validated data that a caller submitted to a step. `bound` has the headers and query parameters for the
+    context. `call` identifies the caller's call, and is written to the event `journey:input_received`. So a caller that
+    got no answer can find out whether its input was accepted."""
 
     step: str
     payload: Json
@@ -92,8 +93,8 @@ class Cancelled:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """An input that ends the instance for a reason outside its definition. Examples are a termination, a time limit,
-    and repeated crashes of the node. If `compensates` is False, no compensation follows."""
+    """An input that ends the instance for a reason outside its definition, such as a termination or a time limit. If
+    `compensates` is False, no compensation follows."""
 
     kind: Termination
     code: str
@@ -114,16 +115,9 @@ class JourneyEvent:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The result of applying inputs to an instance.
-
-    - `instance`: the changed instance
-    - `effects`: the effects that the instance needs now
-    - `events`: the events to write
-    - `refused`: the inputs that were not applied, because the instance did not wait for them
-    """
+    """The changed instance, the effects that it needs now, the events to write, and the inputs that it refused."""
 
     instance: Instance
     effects: tuple[Effect, ...] = ()
-
     events: tuple[JourneyEvent, ...] = ()
     refused: tuple[Input, ...] = ()

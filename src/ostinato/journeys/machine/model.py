@@ -38,7 +38,7 @@ class Termination(StrEnum):
 
 
 class Compensating(StrEnum):
-    """Whether an ended instance is compensated. `OPEN` means that the decision has not been made yet."""
+    """Whether an ended instance is compensated. `OPEN` means that this is not decided yet."""
 
     OPEN = "open"
     NO = "no"
@@ -47,7 +47,7 @@ class Compensating(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The end of a frame or of the instance. `named` means that the output is one variable, not the whole context. A
+    """The end of a frame or of the instance. If `named` is true, the output is one variable, not the whole context. A
     frame that ends later has a higher `order`."""
 
     kind: Termination
@@ -69,8 +69,7 @@ class Ending:
 
     @property
     def cause(self) -> dict[str, Json]:
-        """The cause of an internal error, for operators: a dict with a stable code (`cause`) and a text (`detail`), as
-        far as they are known. For any other end, the dict is empty."""
+        """The cause of an internal error, for operators: a stable code and a text. Empty for any other end."""
         if self.kind is not Termination.RUNTIME_ERROR or self.problem is None:
             return {}
         cause = {"cause": self.problem.get("code"), "detail": self.problem.get("detail")}
@@ -83,9 +82,10 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A position in one graph. `path` is the path of the graph in the document. `visit` counts the states that the
-    frame has entered. Frame id and visit together identify one visit of a state, so that a late timer or result is
-    recognized as outdated."""
+    """A position in a graph: the frame is in the state `state` of the graph whose path is `path`. `visit` is the number
+    of states that the frame has entered so far, so each entry of a state has another number. A timer or a result
+    carries the frame's id and `visit`. If the frame's `visit` has changed since then, the timer or result is
+    outdated."""
 
     id: str
     path: Path
@@ -111,8 +111,7 @@ DEADLINE = "journey:deadline"
 @dataclass(frozen=True, slots=True)
 class Instance:
     """An instance of a journey. `extra_bindings` are further variables for expressions, such as `outcome` in a
-    compensation. If `scheduled` is set, nobody can answer, so waiting for an input is an error. `context` is the root
-    frame's context. Once the instance has ended, `context` is the final context."""
+    compensation. If `scheduled` is true, a schedule started the instance, so waiting for an input is an error."""
 
     id: str
     definition: str
@@ -158,7 +157,7 @@ class Instance:
 
 
 def instance_to_json(instance: Instance) -> dict[str, Any]:
-    """Return the fields of an instance as a dict. The root's context is left out, because it has its own column."""
+    """Return the fields of an instance as a dict, without the context of the root frame, which has its own column."""
     fields = {name: getattr(instance, name) for name in Instance.__slots__}
     fields["given"] = fields.pop("extra_bindings")
     fields["frames"] = [_frame_to_json(frame) for frame in instance.frames.values()]

@@ -1,4 +1,4 @@
-"""Compute when a timer state fires. It fires after an ISO 8601 duration, or at an RFC 3339 time."""
+"""Compute when a timer state fires: after an ISO 8601 duration, or at an RFC 3339 time."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ from ostinato.when.instants import LAST_MOMENT, Micros, from_datetime, read_inst
 
 
 def timer_due(state: Timer, value: Json, now: Micros) -> Micros:
-    """Return when a timer state fires. `value` is its duration or its time, whichever the state has. A time in the past
-    is returned as it is; the timer then fires at once. Raise `UnusableValue` if the value is invalid."""
+    """Return when a timer state fires. `value` is its duration or its time. A time in the past is returned as it is.
+    Raise `UnusableValue` if the value is invalid."""
     return _read_time(value) if state.timer.duration is None else _add_duration(value, now)
 
 
 def _add_duration(duration: Json, now: Micros) -> Micros:
-    """Return `now` plus an ISO 8601 duration. Months are calendar months; the day is limited to the last day of the
-    month. Raise `UnusableValue` if the duration is invalid or too long."""
+    """Return `now` plus an ISO 8601 duration. One calendar month after January 31 is the last day of February."""
     if not isinstance(duration, str) or not duration.startswith("P"):
         raise UnusableValue("the duration is not an ISO 8601 duration such as PT5M")
     try:

@@ -31,8 +31,7 @@ class StoreCache:
         return orjson.loads(rows[0][1]) if rows else None
 
     async def put(self, key: str, value: Json, ttl_s: int | None) -> None:
-        """Store a value, which replaces an earlier one, and remove up to 100 expired values. Raise `OstinatoError` if
-        the value is too large."""
+        """Store a value, and remove up to 100 expired values. Raise `OstinatoError` if the value is too large."""
         now = self._now()
         written = orjson.dumps(value).decode()
         if len(written) > LARGEST:

@@ -1,4 +1,4 @@
-"""Run instances in memory, without storing them. Calls of APIs and read guards run in this way."""
+"""Run instances in memory, without storing them, for calls of APIs and for read guards."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ostinato.journeys.task_kind import Request
 async def run_in_memory(
     runtime: JourneyRuntime, definition: Definition, decision: Decision, request: Request | None
 ) -> Instance:
-    """Run an instance until it ends or would wait, and return it. Nothing is stored."""
+    """Run an instance until it ends or would wait. Nothing is stored."""
     segment: Segment
 
     async def nowhere(batch: DecisionBatch, rests: bool) -> Instance | None:

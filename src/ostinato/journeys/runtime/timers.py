@@ -1,5 +1,5 @@
-"""Fire the timers of instances. If an instance's run is ready, active or locked, its timer is set again for a little
-later. Outdated timers are ignored."""
+"""Fire the timers of instances. Only an instance whose run is waiting can take a timer. If its run is ready, active or
+locked, the timer is postponed by up to a second. Outdated timers are ignored."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Define the task kinds of journeys. Each kind has its own module, and `standard` lists all kinds."""
+"""Define the task kinds of journeys, each in its own module. The module `standard` lists all kinds."""

@@ -1,5 +1,4 @@
-"""Run the task `cache:v1`, which gets or puts a cached value. A put that is repeated after a crash stores the same
-value."""
+"""Run the task `cache:v1`, which gets or puts a cached value. A put repeated after a crash stores the same value."""
 
 from __future__ import annotations
 

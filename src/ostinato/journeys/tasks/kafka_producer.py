@@ -1,6 +1,5 @@
-"""Provide the service `publisher`, which publishes records to Kafka. It uses librdkafka (the package's extra `kafka`),
-and opens one producer per connection on first use. A record counts as published when all in-sync replicas have
-confirmed it."""
+"""Provide the service `publisher`, which publishes records to Kafka by librdkafka (the extra `kafka`). A record counts
+as published when all in-sync replicas have confirmed it."""
 
 from __future__ import annotations
 
@@ -16,8 +15,9 @@ _TIMEOUT_MS = 30_000
 
 
 class KafkaPublisher:
-    """Publishes records. `settings` are settings of librdkafka. A task may name a secret that replaces them: the secret
-    contains settings as a JSON object, or the bootstrap servers as text."""
+    """Publishes records to Kafka. If a task names no secret, its record is published with `settings`, which are
+    settings of librdkafka. If a task names a secret, the secret replaces `settings`. A secret contains settings as a
+    JSON object, or the bootstrap servers as text."""
 
     def __init__(self, settings: Mapping[str, str | int]) -> None:
         self._settings = dict(settings)

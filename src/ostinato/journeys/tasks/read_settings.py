@@ -1,5 +1,4 @@
-"""Read the settings of a task into a dataclass, by the same rules as the other parts of a definition. The fields of the
-dataclass describe the settings."""
+"""Read the settings of a task into a dataclass, by the same rules as the other parts of a definition."""
 
 from __future__ import annotations
 
@@ -17,8 +16,8 @@ T = TypeVar("T")
 def check_settings(
     cls: type[T], settings: Mapping[str, Json], rules: Callable[[T], Iterable[Fault]] = lambda _: ()
 ) -> list[Fault]:
-    """Return the faults of a task's settings. These are fields of the wrong shape, and the faults that `rules` finds. A
-    fault from `rules` is left out if the value at its path could not be read."""
+    """Return the faults of a task's settings: fields that cannot be read into `cls`, and faults that the function
+    `rules` finds in the other fields."""
     reading = Reading(Positions())
     read: T = read_object(cls, reading, settings, ())
     shape = [Fault(one.code, one.path, one.message, one.suggestion, one.severity) for one in reading.problems]

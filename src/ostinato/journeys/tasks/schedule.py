@@ -1,5 +1,5 @@
-"""Run the task `schedule:v1`, which creates or renews a binding. A binding is a schedule that starts this journey at a
-given state. It is written in the transaction that advances the instance."""
+"""Run the task `schedule:v1`. It creates or renews a binding: a schedule that starts this journey at a given state. The
+binding is written in the transaction that advances the journey instance that runs this task."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ async def _value(call: TaskCall, setting: Json | Expression) -> Json:
 
 def _read_start_at(value: Json) -> Micros:
     """Return the time of the first run. Raise `InvalidSetting` if the value is not a time. Null is refused, too: it may
-    be the result of a misspelt path, so it must not mean "start at once"."""
+    come from a misspelt path, so it must not mean "start at once"."""
     if value is None:
         raise InvalidSetting(
             START_AT, "startAt is null, which is not a time of RFC 3339; to begin at once, leave startAt out"

@@ -1,4 +1,4 @@
-"""Prepare schedules when a node starts, before its first beat."""
+"""Prepare schedules when a node starts, before the node fires its first timers."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _NAMED = 20
 
 
 async def prepare(schedules: Schedules, declarations: Declarations, store: Store, now: Micros, *, prune: bool) -> None:
-    """Log late schedules, compute next times again if the time zone rules have changed, and apply the schedules that
-    the code declares. With `prune`, schedules that the code no longer declares are closed."""
+    """Log late schedules, set the timer that deletes old rows, compute next times again if the time zone rules have
+    changed, and apply the code's declarations. With `prune`, close schedules that the code no longer declares."""
     late = await schedules.late()
     if late:
         whole = Lateness(sum(one.late for one in late.values()), sum(one.will_run for one in late.values()))
@@ -32,10 +32,11 @@ async def prepare(schedules: Schedules, declarations: Declarations, store: Store
 
 
 async def _declare(schedules: Schedules, declarations: Declarations, *, prune: bool) -> None:
-    """Apply the schedules that the code declares.
+    """Apply all schedules that the code declares in one transaction. With `prune`, close schedules that the code no
+    longer declares. Raises OstinatoError for a mistake in the code.
 
-    A mistake in the code raises OstinatoError, and the node does not start. If a declared schedule conflicts with a
-    stored one, the node starts anyway. The schedules are then applied one by one, and each conflict is logged.
+    If the transaction fails with Conflict, apply each schedule in a separate transaction, and close none. If a schedule
+    fails with Conflict again, log the error and continue with the next schedule.
     """
     if not declarations.declared and declarations.app is None:
         return

@@ -1,9 +1,4 @@
-"""Apply the catch-up policy and the pauses of a schedule to its due occurrences. An occurrence that does not run gets a
-reason. This module is pure.
-
-If jitter or a user's move delays an occurrence beyond now, the occurrence is not due yet. A later call of `generate`
-decides about the occurrence.
-"""
+"""Apply the catch-up policy and the pauses of a schedule to its due occurrences. This module is pure."""
 
 from __future__ import annotations
 
@@ -22,10 +17,12 @@ Judge = Callable[[Occurrence], Reason | None]
 class Generated:
     """The due occurrences that `generate` has listed.
 
-    - `reached`: the last nominal time that is decided
-    - `wake`: when to call `generate` again, or None
+    - `reached`: the new value of `Schedule.reached`; when the listed occurrences are processed, all nominal times up to
+      this time are processed
+    - `wake`: when to call `generate` again, or None if no occurrence follows
     - `more`: whether the list was cut off, so that further occurrences are due already
-    - `coalesced`: the number of late times that get no run of their own, because the next run represents them
+    - `coalesced`: the number of late times that get no run and that no run represents yet; the next run after this list
+      will represent them
     - `late`: the number of late occurrences in the list
     """
 
@@ -39,7 +36,7 @@ class Generated:
 
 def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
     """List at most `batch` due occurrences. If the catch-up policy or a pause prevents an occurrence from running, its
-    `reason` is set."""
+    `reason` is set. If jitter or a move delays an occurrence beyond `now`, a later call lists it."""
     if schedule.exhausted:  # without actions it has no times
         return Generated((), schedule.reached, None, coalesced=schedule.memory.coalesced)
     occurrences: list[Occurrence] = []
@@ -74,8 +71,7 @@ def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
 
 
 def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
-    """Return a function that judges due occurrences: it returns the reason why an occurrence does not run, or None if
-    it runs. `first` is the oldest due occurrence."""
+    """Return a function that says why a due occurrence does not run (None if it runs). `first` is the oldest one."""
     if schedule.paused:
         return lambda one: Reason.PAUSED
     if now - first.actual <= GRACE:
@@ -97,13 +93,13 @@ def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
 def _newest(
     schedule: Schedule, now: Micros, most: int, since: Micros | None, *, instead: bool = False
 ) -> tuple[Micros, Micros]:
-    """Find the oldest due occurrence that may run. Return its (actual time, nominal time).
+    """Find the oldest due occurrence that may run, and return its (actual time, nominal time). All newer due
+    occurrences may run, too. If no due occurrence may run, return (`now` + 1, 0).
 
-    - Occurrences on time: all may run.
-    - Late occurrences: the `most` newest may run, except those before `since`.
-    - With `instead`, late occurrences may run only if no occurrence is on time.
-
-    If no occurrence may run, the returned actual time is after `now`.
+    - Every occurrence that is on time may run.
+    - Late occurrences that were due before `since` may not run. Of the other late occurrences, the newest may run, at
+      most `most` of them.
+    - If `instead` is true and an occurrence is on time, no late occurrence may run.
     """
     oldest = (now + 1, 0)
     late = on_time = 0

@@ -1,5 +1,4 @@
-"""List the occurrences of a schedule in the order in which they are due. Jitter is added to the nominal times, and
-users' moves and skips are applied. Pure."""
+"""List the occurrences of a schedule in the order in which they are due, after jitter, moves and skips. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +11,12 @@ from ostinato.when.instants import Micros
 
 
 def nominal_of(schedule: Schedule, at: Micros) -> Micros:
-    """Return the nominal time of an occurrence that runs at `at`. It differs from `at` if a user has moved the
-    occurrence."""
+    """Return the nominal time of the occurrence that a user moved to `at`, or `at` if there is none."""
     return next((nominal for nominal, to in schedule.memory.moved.items() if to == at), at)
 
 
 def count_due(schedule: Schedule, first: Occurrence, now: Micros) -> tuple[int, Micros]:
-    """Count the nominal times that are due, from `first` on. Return their number and the last of them."""
+    """Return (number, last): how many nominal times are due from the occurrence `first` on, and the last of them."""
     compiled = schedule.spec.compiled
     last = compiled.previous(now + 1)
     while last is not None and last > first.nominal and occurrence(schedule, last).actual > now:
@@ -29,13 +27,12 @@ def count_due(schedule: Schedule, first: Occurrence, now: Micros) -> tuple[int, 
 
 
 def upcoming(schedule: Schedule, now: Micros, count: int = 10) -> list[Occurrence]:
-    """Return up to `count` occurrences that will run after `now`, soonest first. Some may have a nominal time before
-    `now`, because jitter or a move delays them."""
+    """Return up to `count` occurrences that will run after `now`, soonest first."""
     return list(islice(each_upcoming(schedule, now), count))
 
 
 def each_upcoming(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
-    """Yield the occurrences of `upcoming` without a limit."""
+    """Yield the occurrences that will run after `now`, soonest first. Their nominal times may be before `now`."""
     begin = min([now - schedule.spec.jitter, *schedule.memory.moved]) - 1  # no earlier occurrence can still run
     ahead = replace(schedule, reached=max(schedule.reached, begin))
     following = (due for due in coming(ahead) if due.actual > now and due.reason is None)
@@ -43,8 +40,8 @@ def each_upcoming(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
 
 
 def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:
-    """Return the occurrence of a nominal time. If a user moved the occurrence, it is due at the new time. Otherwise
-    jitter is added. If a user skipped the occurrence, its `reason` is set."""
+    """Return the occurrence of a nominal time. Its actual time includes jitter or a user's move. Its `reason` is set if
+    a user skipped the occurrence, or if it was processed early (`Memory.ahead`)."""
     memory = schedule.memory
     actual = memory.moved.get(nominal)
     if actual is None:
@@ -54,15 +51,14 @@ def occurrence(schedule: Schedule, nominal: Micros) -> Occurrence:
 
 
 def pending(schedule: Schedule, now: Micros) -> list[Occurrence]:
-    """Return the occurrences whose nominal time has passed, but whose actual time is still to come. The cause is jitter
-    or a move."""
+    """Return the occurrences whose nominal time has passed, but which jitter or a move delays beyond `now`."""
     begin = min([now - schedule.spec.jitter, *schedule.memory.moved]) - 1
     recent = replace(schedule, reached=max(schedule.reached, begin))
     return [one for one in takewhile(lambda one: one.nominal <= now, _by_nominal(recent)) if one.actual > now]
 
 
 def next_time(schedule: Schedule) -> Micros | None:
-    """Return when the next occurrence is due, or None."""
+    """Return when the next occurrence is due, or None if no occurrence will come."""
     if schedule.exhausted:
         return None
     first = next(iter(coming(schedule)), None)
@@ -70,7 +66,7 @@ def next_time(schedule: Schedule) -> Micros | None:
 
 
 def coming(schedule: Schedule) -> Iterator[Occurrence]:
-    """Yield all occurrences after `reached`, in the order in which they are due."""
+    """Yield the occurrences after `schedule.reached`, and those of an earlier spec (`Memory.kept`), in due order."""
     kept = [Occurrence(n, at, apart=True) for n, at in schedule.memory.kept.items()]
     kept.sort(key=lambda one: (one.actual, one.nominal))
     if not kept:
@@ -99,8 +95,7 @@ def _by_nominal(schedule: Schedule) -> Iterator[Occurrence]:
 
 
 def latest_first(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
-    """Yield the occurrences that are due by `now` and not processed yet, newest first. Occurrences that a user skipped
-    are left out."""
+    """Yield the due occurrences that are not processed yet, newest first, without those that a user skipped."""
     others = [Occurrence(n, at) for n, at in schedule.memory.kept.items() if at <= now]
     ahead = [occurrence(schedule, n) for n, at in schedule.memory.moved.items() if n > now >= at >= schedule.updated]
     others += [one for one in ahead if one.reason is None]
@@ -125,9 +120,12 @@ def _back_by_nominal(schedule: Schedule, now: Micros) -> Iterator[Occurrence]:
 
 
 def neighbours(schedule: Schedule, nominal: Micros) -> tuple[Micros, Micros | None]:
-    """Return (low, high): when the occurrences before and after `nominal` are due. The occurrence of `nominal` can be
-    moved only to a time between low and high. If the earlier occurrence does not exist or was processed already, low is
-    0. If there is no later occurrence, high is None."""
+    """Return (low, high). If a user moves the occurrence of `nominal`, its new time must be between these two times.
+
+    - `low`: when the occurrence before `nominal` is due; 0 if that occurrence was processed already, or if `nominal` is
+      the first time of the spec
+    - `high`: when the occurrence after `nominal` is due; None if `nominal` is the last time of the spec
+    """
     compiled = schedule.spec.compiled
     before, following = compiled.previous(nominal), compiled.next(nominal)
     low = 0 if before is None or before <= schedule.reached else occurrence(schedule, before).actual

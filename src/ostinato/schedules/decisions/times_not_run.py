@@ -1,7 +1,5 @@
-"""Make the rows for due times that get no run. The functions are pure.
-
-Up to `ROWS` consecutive times with the same reason get one row each. Further times share one more row.
-"""
+"""Make the rows for due times that get no run. A row has one or more times: see the rules of `add_rows`. The functions
+are pure."""
 
 from __future__ import annotations
 
@@ -14,8 +12,8 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Fresh:
-    """A new occurrence and the id of its run. `previous` is the nominal time at which the run's data window begins; the
-    window ends at the nominal time of the occurrence."""
+    """A new occurrence, with the id of its run. The id is empty if the occurrence gets no run. The data window of the
+    run begins at `previous` and ends at the nominal time of the occurrence."""
 
     id: str
     occurrence: Occurrence
@@ -24,16 +22,15 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """A row for one or more due times that get no run.
+    """A row for one or more due times that get no run. The row is new, or exists already and gets further times.
 
-    - `nominal`: the first of the times
-    - `last`: the last of the times
-    - `count`: the number of times
+    - `nominal`, `last`: the first and the last time in the row
+    - `count`: the number of times in the row, those of an existing row included
     - `new`: true to insert the row, false to extend an existing row
-    - `added`: how many of the times are added now
-    - `since`: the first time that is added now
-    - `blocked_by`: the id of the run that blocked the times, or None
-    - `overlap`: the overlap policy set for this one time, or None; always None if the row has several times
+    - `added`: how many times this decision adds to the row; for a new row, the same as `count`
+    - `since`: the first of the added times
+    - `blocked_by`: the id of the run that blocked the times, or None if no run did
+    - `overlap`: the occurrence's own overlap policy, or None if the schedule's policy applies
     """
 
     id: str
@@ -58,13 +55,20 @@ def add_rows(
     stretch: Stretch | None,
     new_id: Callable[[], str],
 ) -> Stretch | None:
-    """Add rows to `rows` for consecutive due times that get no run, all for the same `reason`.
+    """Add entries to `rows` for the due times in `group`, which get no run because of `reason`. Return the `stretch`
+    for the next call.
 
-    - `group`: the times, each with the id of the run that blocks the time, or None
-    - `stretch`: the times directly before `group` that did not run, or None
+    - `group`: consecutive times, each as (occurrence, id of the run that blocks it); the id is None if no run blocks it
+    - `stretch`: the times directly before `group` that got no run, or None; ignored if their reason is another one
 
-    If `stretch` and `group` together have more than `ROWS` times, the times of `group` share a row. Otherwise each time
-    of `group` gets its own row. Return the stretch for the next call.
+    Each time of a trigger, of a backfill or of an earlier spec gets a separate row. For the other times in `group`, the
+    first of these rules that applies is used:
+
+    - If `stretch` has a shared row, the times are added to that row.
+    - If `reason` is CATCHUP_WINDOW and the schedule's action has `facts`, which are data of an extension, the times
+      share a new row.
+    - If these times and those of `stretch` are more than `ROWS`, these times share a new row.
+    - Otherwise each time gets a separate row.
     """
     apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]
     auto = [(fresh, blocker) for fresh, blocker in group if not (fresh.occurrence.manual or fresh.occurrence.apart)]

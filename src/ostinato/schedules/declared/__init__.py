@@ -1,2 +1,1 @@
-"""Read the schedules that code, files and crontabs declare. Compare them with the stored schedules, and apply the
-differences."""
+"""Read the schedules that code, files and crontabs declare, and apply their differences from the stored ones."""

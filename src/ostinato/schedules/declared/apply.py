@@ -1,5 +1,5 @@
-"""Apply the schedules of a file or of the code in one transaction, all or none. If several processes apply the same
-schedules at the same time, each change is made once."""
+"""Apply the schedules of a file or of the code in one transaction, all or none. Several processes may apply the same
+schedules at once; each change is made once."""
 
 from __future__ import annotations
 
@@ -19,17 +19,11 @@ _BATCH = 500
 
 
 class StoreChanged(Conflict):
-    """Raised if another process has created or closed a schedule between the plan and the change. The caller plans
-    again."""
+    """Raised if another process created or closed a schedule between plan and change. The caller plans again."""
 
 
 def make_plan(
-    call: edit.Call,
-    wanted: Sequence[Schedule],
-    origins: Iterable[str],
-    *,
-    prune: bool = False,
-    take: bool = False,
+    call: edit.Call, wanted: Sequence[Schedule], origins: Iterable[str], *, prune: bool = False, take: bool = False
 ) -> Operation[Plan]:
     """Return the steps that make the store match `wanted`."""
     stored: dict[str, Schedule] = {}
@@ -54,12 +48,9 @@ def apply_plan(
     take: bool = False,
     leave_taken: bool = False,
 ) -> Operation[Plan]:
-    """Make a plan, apply it and return it.
-
-    If another origin declares a wanted schedule, `take` takes the schedule over, and `leave_taken` leaves it unchanged.
-    Without either, DeclaredElsewhere is raised. Raises StoreChanged if another process created or closed one of the
-    schedules at the same time.
-    """
+    """Make a plan, apply it and return it. If another origin declares a wanted schedule, `take` takes the schedule
+    over, and `leave_taken` leaves it unchanged. Without either, DeclaredElsewhere is raised. Raises StoreChanged if
+    another process created or closed one of the schedules at the same time."""
     origins = list(origins)
     # Lock in name order to avoid deadlocks.
     wanted = sorted(wanted, key=lambda one: one.name)
@@ -98,9 +89,8 @@ def _update(call: edit.Call, wanted: Schedule) -> Operation[edit.Answer]:
 
 
 def defer_events(work: Operation[T], events: list[Row]) -> Operation[T]:
-    """Run the operation `work`, but add its events to `events` instead of writing them. The caller writes `events` in
-    its last statement. Writing events blocks other writers of events until the commit, so statements that may wait must
-    come before."""
+    """Run the operation `work`, but add its events to `events`. The caller writes them at the end of its transaction,
+    because writing events takes a lock that makes other transactions wait until the commit."""
     try:
         statement = next(work)
         while True:

@@ -1,6 +1,5 @@
 """Read a crontab as schedules. Each line becomes a schedule that starts a job with the command line as its input. Users
-provide that job, because Ostinato has no job that runs commands. Lines and settings that cannot be translated are
-reported."""
+provide that job. Lines and settings that cannot be translated are reported."""
 
 from __future__ import annotations
 
@@ -41,16 +40,20 @@ class Line:
 
 @dataclass(slots=True)
 class Crontab:
-    """A crontab. `left_out` are lines that cannot become schedules. `notes` are settings that have another meaning
-    here."""
+    """The contents of a crontab. `left_out` has the lines that cannot become schedules. `notes` are remarks about
+    settings that Ostinato treats differently from cron."""
 
     lines: list[Line] = field(default_factory=list)
     left_out: list[FileProblem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def entries(self, job: str = JOB, jobs: Mapping[str, str] | None = None) -> dict[str, dict[str, Any]]:
-        """Return the entries of a file of schedules, by name. As with cron, runs may overlap, and late times get no
-        run. `jobs` maps patterns of command lines to jobs; all other lines get `job`."""
+        """Return the entries of a file of schedules, as a dict by name. Each line becomes an entry. As with cron, runs
+        may overlap, and late times get no run.
+
+        `jobs` maps patterns for commands, such as `"*backup*"`, to names of jobs. A line gets the job of the first
+        pattern that matches its command. If no pattern matches, the line gets the job `job`.
+        """
         return {
             name: {
                 "spec": dict(line.spec),
@@ -63,7 +66,7 @@ class Crontab:
 
 
 def read_crontab(text: str, file: str = "crontab", *, system: bool = False, tz: str = "") -> Crontab:
-    """Read a user's crontab or, with `system`, a crontab whose lines name the user. `tz` is the time zone until a line
+    """Read a crontab. With `system`, each line names a user, as in `/etc/crontab`. `tz` is the time zone until a line
     sets another one. Raises FileError with all lines that cannot be read."""
     crontab = Crontab()
     problems: list[FileProblem] = []
@@ -168,8 +171,8 @@ def _unquoted(value: str) -> str:
 
 
 def _command(text: str) -> dict[str, Any]:
-    """Return the job's input for the command `text` of a crontab. The text before the first % is the command. The text
-    after the first % is standard input, in which every further % is a line break. `\\%` is a plain %."""
+    """Return the job's input for a command of a crontab. The text after the first % is standard input, in which every
+    further % is a line break. `\\%` is a plain %."""
     command, *rest = _UNESCAPED_PERCENT.split(text)
     input: dict[str, Any] = {"command": command.replace("\\%", "%").strip()}
     if rest:
@@ -182,8 +185,8 @@ def _job_of(command: str, jobs: Mapping[str, str], otherwise: str) -> str:
 
 
 def _named(lines: Iterable[Line]) -> Iterator[tuple[str, Line]]:
-    """Name each line after its command, so that the name does not depend on the line's position. If several commands
-    give the same name, a few digits of a hash of the line are appended."""
+    """Yield (name, line) for each line. The name comes from the command of the line, not from its position. If several
+    lines would get the same name, a few digits of a hash of the line are appended. Equal lines are also numbered."""
     lines = list(lines)
     alike = Counter(_slug(line.command) for line in lines)
     seen: Counter[str] = Counter()

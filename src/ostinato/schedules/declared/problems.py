@@ -1,4 +1,4 @@
-"""Describe the mistakes in a file of schedules, with line and column. `FileError` contains all mistakes of a file."""
+"""Describe the mistakes in a file of schedules, with line and column."""
 
 from __future__ import annotations
 

@@ -1,2 +1,1 @@
-"""Read and write schedules in transactions. An operation is a generator that runs as one transaction (see
-`store.contract`)."""
+"""Read and write schedules. An operation is a generator that runs as one transaction (see `store.contract`)."""

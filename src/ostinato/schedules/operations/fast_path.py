@@ -1,7 +1,9 @@
-"""Handle the most common firings and successes of schedules on a fast path.
+"""Handle plain firings of schedules, and plain successes of their runs, on a fast path. Most firings and successes are
+plain.
 
-A firing is plain if exactly one time is due and on time, and no run is unfinished. No skip, move or limit may apply. A
-success is plain if no run or backfill waits, and the schedule has a next time.
+A firing is plain if exactly one time is due and on time, a later time follows, and no run of the schedule is
+unfinished. No skip, move or limit may apply. A success is plain if no run or backfill of the schedule waits, and the
+schedule has a next time.
 
 The fast path does not read the whole schedule or call `decide`. It must write the same rows as the slow path. The slow
 path is `decide.advance` with `write.write_decisions` for a firing, and `run_ended.remember` for a success.
@@ -110,8 +112,10 @@ def _firing(brief: Row, now: Micros, maker: Maker, new_id: Callable[[Micros], st
 
 
 def _last(outcome: str | None) -> str:
-    """Return the schedule's last result and last failure as JSON text for the run's detail. The text has no braces and
-    begins with a comma. It is "" if there is no result and no failure."""
+    """Return the last result and the last failure of a schedule as JSON text, such as
+    `,"last_result":1,"last_failure":2`. The caller inserts this text into the JSON object `detail` of a new run.
+    `outcome` is the column of the schedule with both values, as JSON text. If the schedule has no last result and no
+    last failure, return ""."""
     if outcome is None or outcome.startswith(_NOTHING):
         return ""
     outcomes = orjson.loads(outcome)
@@ -121,7 +125,7 @@ def _last(outcome: str | None) -> str:
 
 @lru_cache(maxsize=4096)
 def _next_two(compiled: Compiled, after: Micros) -> tuple[Micros | None, Micros | None]:
-    """Return the next two times. Cached, because many schedules have the same times."""
+    """Return the next two times after `after`; a missing one is None. Cached, because schedules often share times."""
     nominal = compiled.next(after)
     return nominal, None if nominal is None else compiled.next(nominal)
 
@@ -132,8 +136,8 @@ def _previous(compiled: Compiled, nominal: Micros) -> Micros | None:
 
 
 def write_firings(firings: Sequence[Firing], now: Micros, direct: DirectClaim) -> Operation[list[Row]]:
-    """Write the new runs of `firings`, and the schedules with their next timers. This node claims as many runs as it
-    can start; the others are ready. Returns events to write, in the same order as the slow path."""
+    """Write the runs of `firings`, the schedules and their next timers. This node claims as many runs as it can start.
+    Return events to write, in the same order as the slow path."""
     claimed = yield from direct.insert([firing.run for firing in firings], now)
     yield sql("pass_schedules", [firing.schedule for firing in firings])
     yield sql("set_timers", [firing.timer for firing in firings])
@@ -153,8 +157,8 @@ def _run_started(firing: Firing) -> Row:
 
 
 def plain_success(row: Row, result: str | None, now: Micros) -> Row | None:
-    """Return the row that `note_outcomes` writes after a run succeeded, or None. `row` is the schedule's row from the
-    statement `lock_owners`. None means that a run or a backfill waits, or that the schedule has no next time."""
+    """Return the row for the statement `note_outcomes` after a run of a schedule succeeded with `result`, or None if
+    the success needs the slow path. `row` is the schedule's row from the statement `lock_owners`."""
     id, following, memory = row
     if following is None or '"waiting"' in (memory or "") or '"backfills"' in (memory or ""):
         return None

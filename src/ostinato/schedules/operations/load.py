@@ -18,11 +18,12 @@ _RETRY_AFTER: Micros = 5_000  # how long the timer of a locked schedule is postp
 def lock_free(
     timers: Sequence[Timer], ids: Sequence[str], now: Micros, brief: str | None = None
 ) -> Operation[list[Row]]:
-    """Lock the free schedules of `timers`, and return their rows. A schedule is free if no other transaction has locked
-    it. The timers of schedules that are not free are postponed. `ids` has the schedule's id for each timer.
+    """Lock the schedules `ids`, and return their rows. If another transaction has locked a schedule, leave the schedule
+    out, and postpone its timer. If a schedule no longer exists, leave it out.
 
-    - If `brief` is None, the rows have all columns.
-    - Otherwise `brief` is the version of the time zone rules, and the rows have the columns of `due_schedules`.
+    - `timers`, `ids`: the timers, and for each timer the id of its schedule
+    - `brief`: None to get rows with all columns; to get the shorter rows of the statement `due_schedules`, the current
+      version of the time zone rules, which is a parameter of that statement
     """
     wanted = [(id,) for id in dict.fromkeys(ids)]
     if brief is None:
@@ -42,11 +43,11 @@ def lock_free(
 def load_live_runs(
     ids: Sequence[str], *, hold: bool = False, first: int | None = None
 ) -> Operation[dict[str, list[Live]]]:
-    """Return the unfinished runs of each schedule, by schedule id. `first` limits how many waiting runs of a schedule
-    are read.
+    """Return a dict from schedule id to unfinished runs.
 
-    With `hold`, runs that a node could claim are locked until the commit. Callers that stop runs need this, because
-    only an unclaimed run stops at once.
+    - `hold`: whether to lock the runs that a node could claim, until the commit. Pass True before you stop runs: an
+      unclaimed run stops at once, but if a node claims it first, it only stops later.
+    - `first`: if given, read at most `first` waiting runs of each schedule, the oldest ones.
     """
     live_runs: dict[str, list[Live]] = {id: [] for id in ids}
     if not ids:

@@ -1,5 +1,4 @@
-"""Park schedules that cause errors, so that the other schedules continue. A parked schedule does not fire until a user
-repairs or resumes it."""
+"""Park schedules that cause errors: they do not fire until a user repairs or resumes them."""
 
 from __future__ import annotations
 
@@ -16,7 +15,8 @@ from ostinato.when.instants import Micros
 
 
 def park(parked: Sequence[tuple[Schedule, str]], now: Micros) -> Operation[list[Row]]:
-    """Park schedules, each for a reason. Returns events to write."""
+    """Park schedules after errors: a parked schedule does not fire until a user repairs or resumes it. `parked` has
+    each schedule with the reason, which is shown to users. Return events to write."""
     if not parked:
         return []
     yield sql("park_schedules", [(schedule.id, reason) for schedule, reason in parked])
@@ -29,8 +29,7 @@ def park(parked: Sequence[tuple[Schedule, str]], now: Micros) -> Operation[list[
 
 
 def park_owner(timer: Timer, reason: str, now: Micros) -> Operation[bool]:
-    """Park the schedule of a timer that cannot be fired, so that users see it and can resume it. Returns False if the
-    schedule does not exist."""
+    """Park the schedule of a timer that cannot be fired. Return False if the schedule does not exist."""
     rows = yield sql("schedules_by_ids", [(timer.owner,)])
     if not rows:
         return False

@@ -1,5 +1,5 @@
-"""Delete old rows of schedules in batches. Old rows are answers to requests, closed schedules, ended backfills, and
-occurrences beyond `keep`. The same timer adds search labels to schedules that an earlier version of Ostinato wrote."""
+"""Delete old rows in batches: answers to requests, closed schedules, ended backfills, and occurrences beyond `keep`.
+The timer for this work also serves to add search labels to schedules that an earlier version of Ostinato wrote."""
 
 from __future__ import annotations
 
@@ -48,11 +48,16 @@ def purposes(keep_runs: Micros, actions: ActionKinds, companions: Companions) ->
 def keep(
     now: Micros, before: Micros, after: str, actions: ActionKinds, companions: Companions, kinds: Kinds
 ) -> Operation[tuple[str, bool]]:
-    """Delete one batch of old rows of each kind.
+    """Delete one batch of old rows of each kind:
 
-    Closed schedules and ended backfills are deleted if they were closed or ended before the time `before`. Returns
-    (cursor, full). The cursor is the `after` of the next call, or "" at the end. `full` means that a batch was full, so
-    more rows may be left to delete.
+    - Answers to requests: delete answers that are older than `KEEP_ANSWERS`.
+    - Closed schedules and backfills: delete those that ended before `before`.
+    - Occurrences: read one batch of schedules with ids after `after`. If a schedule has the policy `keep`
+      (`Policies.keep`), keep its unfinished occurrences and the newest `keep` finished ones. Delete the others, at
+      most one batch per schedule.
+
+    Return (cursor, full). The cursor is the `after` of the next call, or "" after the last schedule. `full` is true if
+    one of the batches was full, so that more rows may remain to delete.
     """
     answers = yield sql("drop_requests", before=now - KEEP_ANSWERS, limit=_BATCH)
     closed = yield sql("drop_closed_schedules", before=before, limit=_BATCH)

@@ -1,5 +1,6 @@
-"""Retry actions that could not be built when their runs were inserted. Each action is tried again after 1, 2, 4 and
-8 s; then its run fails."""
+"""Build the action of a run again, if the action could not be built when the run was inserted. A run gets up to four
+retries. The pauses before the retries are 1, 2, 4 and 8 s. If the overlap policy has held the run back, the first retry
+follows at once when the policy lets the run start. If the last retry fails, the run fails."""
 
 from __future__ import annotations
 
@@ -26,8 +27,13 @@ TRIES = 5  # to build the action of a run, before the run fails
 
 
 def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list[Row]]:
-    """Try again to start runs whose action could not be built. Each of `timers` belongs to such a run. After `TRIES`
-    tries, a run fails. Return the events to write."""
+    """Try again to build runs of schedules that could not be built before. `timers` has a timer for each run. Return
+    events to write.
+
+    - If the run can be built now, it becomes ready, or waits for its serial key or concurrency limit.
+    - If the run still cannot be built, set its timer again. After `TRIES` tries, the first one included, the run fails.
+    - If the run no longer waits, ignore its timer.
+    """
     rows = yield sql("runs_by_ids", [(t.owner,) for t in timers])
     runs = {run.id: run for run in map(whole_run, rows) if run.status is Status.WAITING and run.schedule_id}
     waiting = [t for t in timers if t.owner in runs]
@@ -84,7 +90,8 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
 
 
 def _remake_run(schedule: Schedule, run: Run, maker: Maker) -> tuple[Run, Timer | None]:
-    """Build a run and the timer of its deadline. The deadline counts from the time when the run's row was created."""
+    """Build `run` again. Return (run, timer of its deadline); the timer is None if the run has no deadline. The
+    deadline counts from the time when the row of the run was created."""
     detail = dict(read_detail(run.detail))
     input = detail.pop("input", None)
     detail.pop("tries", None)

@@ -34,8 +34,8 @@ def _labels(job: str, tags: Sequence[str]) -> set[str]:
 
 
 def missing_labels(after: str, limit: int) -> Operation[tuple[list[Row], str | None]]:
-    """Return (missing label rows, cursor) for up to `limit` schedules with ids after `after`. The cursor is the `after`
-    of the next call, or None at the end. Labels are missing if a node of an earlier version wrote the schedule."""
+    """Return (missing label rows, cursor) for up to `limit` schedules with ids after `after`. Labels are missing if a
+    node of an earlier version wrote the schedule. The cursor is the `after` of the next call, or None at the end."""
     rows = yield sql("schedules_to_label", after=after, limit=limit)
     wanted = [row for each in rows for row in _label_rows(*each[1:])]
     existing = {tuple(row) for row in (yield sql("existing_labels", wanted))} if wanted else set()
@@ -43,8 +43,7 @@ def missing_labels(after: str, limit: int) -> Operation[tuple[list[Row], str | N
 
 
 def label_all(after: str, limit: int) -> Operation[tuple[int, str | None]]:
-    """Add the labels that `missing_labels` finds. Returns how many were added, and the cursor for the next call, which
-    is None at the end."""
+    """Add the labels that `missing_labels` finds. Return how many were added, and the cursor for the next call."""
     missing, following = yield from missing_labels(after, limit)
     if missing:
         yield sql("label_schedules", missing)
@@ -68,8 +67,7 @@ def relabel(before: Schedule | None, after: Schedule) -> tuple[list[Row], list[R
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The conditions of a search. `match` is a pattern of names such as `"billing-*"`. A condition that is None matches
-    every schedule."""
+    """The conditions of a search. `match` is a pattern such as `"billing-*"`. For the others, None means any."""
 
     match: str = "*"
     tag: str | None = None
@@ -87,7 +85,8 @@ class Filter:
 
     @property
     def whole(self) -> bool:
-        """Return whether the store can apply the whole pattern, so that every row it returns matches."""
+        """Whether the pattern `match` is only a prefix, such as `billing-*`. If so, the store applies the pattern, and
+        all names that it returns match. Otherwise the caller must compare the names with the pattern."""
         return self.match == f"{self.prefix}*"
 
     def fits(self, schedule: Schedule) -> bool:
@@ -98,9 +97,8 @@ class Filter:
 
 
 def page(namespace: str, wanted: Filter, after: str, limit: int) -> Operation[tuple[list[Row], str | None]]:
-    """Return (rows, cursor) with up to `limit` schedules, sorted by name. The page begins after the name `after`. The
-    cursor is the `after` of the next page, or None at the end. Some rows may not match `wanted`; the caller leaves them
-    out after the transaction."""
+    """Return (rows, cursor) with up to `limit` schedules after the name `after`, sorted by name. The cursor is the
+    `after` of the next page, or None at the end. Some rows may not match `wanted`; the caller leaves them out."""
     if any(text is not None and "\x00" in text for text in (wanted.match, wanted.tag, wanted.job, after)):
         return [], None  # no schedule has such a text
     low, high = max(wanted.prefix, after), wanted.prefix + _LAST

@@ -8,10 +8,7 @@ from ostinato.engine.rows import timer_row
 from ostinato.schedules.model import State
 from ostinato.schedules.operations.edit.apply_change import with_next
 from ostinato.schedules.operations.write import next_timer
-from ostinato.schedules.rows import (
-    advance_row,
-    read_schedule,
-)
+from ostinato.schedules.rows import advance_row, read_schedule
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.when import rules_in_force
 
@@ -19,8 +16,7 @@ _BATCH = 200
 
 
 async def recompute_zones(store: Store) -> int:
-    """Find the schedules whose next times were computed with older time zone rules, and compute these times again, in
-    batches. Returns the number of these schedules."""
+    """Compute the next times again for all schedules that used older time zone rules. Return their number."""
     rules = rules_in_force().version
 
     def recompute_batch(_: int) -> Operation[int]:

@@ -1,2 +1,2 @@
-"""Decide about workflows, without a store and without a clock. Decisions say which handler runs next, what follows a
-failure, and where the next run begins."""
+"""Decide which handler runs next, what follows a failure, in which phase a retry begins, and which key an effect gets.
+The functions are pure: they use no store and no clock."""

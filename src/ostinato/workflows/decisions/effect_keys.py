@@ -1,5 +1,8 @@
-"""Compute the idempotency keys of effects. All tries of one mutator for the same events normally have the same key.
-After a final refusal, a call with other parameters gets a new key."""
+"""Compute the idempotency keys of effects.
+
+If a mutator was already called for the same events, the next call usually has the key of the latest call. It gets a new
+key only if the service has refused the latest call for good and the parameters have changed.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,7 @@ from ostinato.model import Json
 
 
 class EarlierCall(NamedTuple):
-    """One earlier call of a mutator for an event. `refused` means that the call failed for good: a new call with equal
-    `params` cannot succeed."""
+    """An earlier call of a mutator for an event. If `refused` is true, a call with the same `params` cannot succeed."""
 
     key: str
     params: Json
@@ -20,19 +22,19 @@ class EarlierCall(NamedTuple):
 
 
 def effect_key(workflow_id: str, mutator: str, event_ids: Iterable[str]) -> str:
-    """Return the idempotency key of the first call of a mutator for these events. It is the same in every run that
-    reserves the same events."""
+    """Return the idempotency key of a mutator's first call for these events. The key depends only on the arguments, and
+    the order of `event_ids` does not matter. To get the key of a later call, pass this key to `key_of_call`."""
     text = "\x1f".join((workflow_id, mutator, *sorted(event_ids)))
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def key_of_call(first: str, params: Json, earlier: Sequence[EarlierCall]) -> str:
-    """Return the idempotency key of the next call of a mutator. `first` is the key of the first call, and `earlier` are
-    the calls so far, the oldest first.
+    """Return the idempotency key of the next call. `first` is the key of the first call. `earlier` are the earlier
+    calls, oldest first.
 
-    Usually all calls have the same key, so that the service cannot apply the effect twice. The call gets a new key only
-    if the service refused the last call for good and the parameters have changed since. With the old key, a service
-    that stores its answers by key would repeat the refusal.
+    Usually the next call has the same key as the latest call, so that the service cannot apply the effect twice. It
+    gets a new key only if the service has refused the latest call for good and the parameters have changed. With the
+    old key, a service that stores its responses by key would repeat the refusal.
     """
     calls = [call for call in earlier if call.key.partition("-")[0] == first]
     if not calls:

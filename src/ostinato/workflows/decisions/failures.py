@@ -1,4 +1,4 @@
-"""Decide what follows the failure of a run: a retry, a repair by the fixer, or an action of a person."""
+"""Decide what follows the failure of a run: a retry, a repair by the fixer, or the action of a person."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ class Failure(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The consequences of a failure: the new values for the run and the workflow. `logic_failures` and `blocked` are
-    for the workflow; the other values are for the run."""
+    """The values to store after a failure: `logic_failures` and `blocked` in the workflow, the others in the run."""
 
     status: RunStatus
     failures: int
@@ -45,9 +44,12 @@ def judge(
     can_fix: bool = False,
     checking_at: Micros | None = None,
 ) -> Verdict:
-    """Decide what follows a failure of `run`. `logic_failures` counts the logic errors in a row before this failure.
-    `can_fix` means that the workflow has a fixer. `checking_at` is when the mutator will be asked whether the mutation
-    took effect, or None."""
+    """Decide what follows a failure of `run`.
+
+    - `logic_failures`: the number of logic errors in a row before this failure
+    - `can_fix`: whether the workflow has a fixer
+    - `checking_at`: when the mutator will be asked whether its effect took place; None if it will not be asked
+    """
     kind = failure.failure
     failures = run.failures + 1 if kind is FailureClass.TRANSIENT else 0
     crashes = run.crashes + 1 if kind is FailureClass.CRASH else 0
@@ -65,20 +67,20 @@ def judge(
 
 
 class Start(NamedTuple):
-    """Says where the retry of a failed run begins. `phase` is the first phase of the new run. If `keeps` is true, the
-    new run takes over the checkpoints, reservations and mutation of the failed run. Otherwise the failed run's
-    reservations are released."""
+    """Where the retry of a failed run begins. If `keeps` is true, the retry takes over the failed run's checkpoints,
+    reservations and mutation. Otherwise the reservations are released."""
 
     phase: Phase
     keeps: bool
 
 
 def follow(run: HandlerRun, mutation: MutationStatus | None) -> Start:
-    """Decide where the retry of a failed run begins. `mutation` is the status of the run's mutation, or None.
+    """Decide where the retry of a failed run begins. `mutation` is the status of the run's mutation, if it has one.
 
-    If the run is a producer's, the retry executes the producer again. If the outcome of the mutation is final, the
-    retry continues with the handler's `next`. If it is unknown whether the mutation took effect, the retry first asks
-    the mutator. Otherwise the retry does everything again.
+    - If the run is a producer's, the retry executes the producer again.
+    - If the mutation's outcome is final, the retry continues with `next`.
+    - If it is unknown whether the mutation took effect, the retry first asks the mutator.
+    - Otherwise the retry begins with `prepare`.
     """
     if run.type is HandlerType.PRODUCER:
         return Start(Phase.EXECUTING, keeps=False)

@@ -11,9 +11,9 @@ from ostinato.workflows.model import MutationStatus, Policy
 class Next(NamedTuple):
     """What follows an attempt that did not find out whether a mutation took effect.
 
-    - `status`: the new status of the mutation in the ledger
+    - `status`: the new status of the mutation
     - `attempts`: how often the mutator has been asked, including this attempt
-    - `next_at`: when to ask again, in microseconds since 1970, or None, if a person must decide
+    - `next_at`: when to ask again, in microseconds since 1970, or None if a person must decide
     """
 
     status: MutationStatus
@@ -22,9 +22,8 @@ class Next(NamedTuple):
 
 
 def after_attempt(attempts: int, policy: Policy, now: Micros) -> Next:
-    """Decide what follows an attempt that did not find out whether a mutation took effect. The mutator is asked again
-    later, up to `policy.reconcile_attempts` times in all. After that, a person must decide. `attempts` counts the
-    earlier attempts, without this one."""
+    """Decide what follows an attempt that did not find out whether a mutation took effect. The mutator is asked again,
+    or after `policy.reconcile_attempts` attempts, a person must decide. `attempts` counts the earlier attempts."""
     attempts += 1
     if attempts >= policy.reconcile_attempts:
         return Next(MutationStatus.INDETERMINATE, attempts, None)

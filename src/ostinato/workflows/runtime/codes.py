@@ -11,7 +11,7 @@ from ostinato.workflows.model import Workflow
 
 
 class Codes:
-    """The code of the workflows that this process declares, and of the versions that it has deployed or loaded."""
+    """The code of workflows in this process: declared, deployed or loaded by import path."""
 
     def __init__(self) -> None:
         self.declared: dict[str, WorkflowCode] = {}
@@ -23,11 +23,11 @@ class Codes:
         self.declared[code.name] = code
 
     def take_over(self, before: Codes) -> None:
-        """Copy the declarations of another instance."""
+        """Copy the declarations of `before`, the instance that this instance replaces."""
         self.declared |= before.declared
 
     def add(self, code: WorkflowCode) -> str:
-        """Add a version of a workflow. Returns its digest."""
+        """Add the code of one version of a workflow. Return the digest of the code."""
         digest = code.digest()
         self._by_digest[code.name, digest] = code
         return digest
@@ -50,7 +50,7 @@ class Codes:
 
 
 def load(path: str) -> WorkflowCode:
-    """Import a workflow from `"package.module:name"`. Raises `OstinatoError` if there is none."""
+    """Import a workflow from `"package.module:name"`. Raises `OstinatoError` if there is no such workflow."""
     module, _, name = path.partition(":")
     if not module or not name:
         raise OstinatoError(f"{path!r} is no import path of a workflow; write 'package.module:name'")

@@ -1,2 +1,1 @@
-"""Build the views of workflows that users see. The views are built from data that is already loaded, without a
-store."""
+"""Build the views of workflows that users see, from rows that are already loaded."""

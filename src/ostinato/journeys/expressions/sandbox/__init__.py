@@ -1,2 +1,1 @@
-"""Evaluate expressions inside a worker process. Of the rest of Ostinato, this code may import only `frames` and
-`codes`."""
+"""Evaluate expressions in a worker process. This code may import only Ostinato's modules `frames` and `codes`."""

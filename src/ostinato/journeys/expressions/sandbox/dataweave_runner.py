@@ -1,8 +1,8 @@
 """Evaluate DataWeave on MuleSoft's runtime, each expression in the runtime's own sandbox.
 
 The runtime executes a script of Ostinato. The script gets the expressions as data, and evaluates them without
-privileges and with a time limit. Compiling a script takes milliseconds. So one script evaluates many requests, and an
-expression that many requests share is compiled once.
+privileges and with a time limit. Compiling takes milliseconds, so one script evaluates many requests, and an expression
+that many requests share is compiled once.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _DENIED = {"SecurityPrivilegeViolation", "SecurityPropertyPrivilegeViolation"}
 
 
 class OutOfMemory(Exception):
-    """Raised if the runtime ran out of memory. The runtime cannot be used after that."""
+    """Raised if the runtime ran out of memory. It cannot be used after that."""
 
 
 class Overflowed(Exception):
@@ -86,9 +86,8 @@ class DataWeaveRunner:
         self._run([Request(0, "[now() as String, uuid(), random()]", {"context": {}}, 5.0)], 1 << 10)
 
     def check(self, request: Request) -> dict[str, Any] | None:
-        """Return None if the expression compiles, else a dict that describes the mistake. The expression is evaluated
-        with the request's bindings, which are all null. Errors at run time are ignored, because these nulls may cause
-        them."""
+        """Return None if the expression compiles, else the mistake. The expression is evaluated with null bindings.
+        Errors at run time are ignored, because the nulls may cause them."""
         output = _OUTPUT.match(request.expr)
         if output and output[1] not in ("application/json", "json"):
             return {"message": f"its result is JSON, not {output[1]}: leave `output` out, or say application/json"}
@@ -128,7 +127,7 @@ class DataWeaveRunner:
         self._several(rest, most, answer)
 
     def _apart(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
-        """Run each request in its own script, under its own alarm."""
+        """Run each request in its own script, with its own time limit."""
         for request in requests:
             alarm(request.deadline + GRACE)
             try:
@@ -139,7 +138,8 @@ class DataWeaveRunner:
                 answer(_out_of_memory(request.at))
 
     def _several(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
-        """Run up to `CHUNK` requests per script. The script evaluates each of them separately."""
+        """Evaluate requests, up to `CHUNK` of them in one script. The script evaluates each of them separately. If the
+        results of a script are too long, run each of its requests in its own script."""
         for begin in range(0, len(requests), CHUNK):
             chunk = requests[begin : begin + CHUNK]
             alarm(2 * max(request.deadline for request in chunk) + GRACE)
@@ -160,8 +160,8 @@ class DataWeaveRunner:
         self._known.add(request.expr)
 
     def _together(self, group: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> list[Request]:
-        """Run one expression with the bindings of many requests, in one script. Return the requests that failed, so
-        that the caller runs them separately."""
+        """Evaluate many requests with the same expression in one script, and answer the requests that succeed. Return
+        the other requests, which are not answered yet."""
         deadline = min(request.deadline for request in group)
         variables = "\n".join(f"var {name} = ostinatoRow.{name}" for name in group[0].bindings)
         script = _ALIKE.format(variables=variables, expr=group[0].expr)
@@ -206,14 +206,14 @@ class DataWeaveRunner:
 
 
 def _timed(expr: str) -> str:
-    """Return the expression with a function `now` added to its header. `now` returns the time of the request."""
+    """Add a function `now` to the header of the expression. `now` returns the time of the request."""
     begin, clock = _clock(expr)
     return f"{expr[:begin]}{clock}{expr[begin:]}"
 
 
 def _clock(expr: str) -> tuple[int, str]:
-    """Return (position, text): where to insert the function `now` into an expression, and the text to insert. The text
-    has no line break, so that line numbers do not change."""
+    """Return (position, text): where to insert the function `now`, and the text to insert. The text has no line break,
+    so that line numbers do not change."""
     clock = f"fun now() = {_NOW} as DateTime "
     if not _HEADER.search(expr):
         return 0, f"{clock}--- "
@@ -222,8 +222,8 @@ def _clock(expr: str) -> tuple[int, str]:
 
 
 def _position(request: Request, line: int, column: int) -> str:
-    """Return the place of an error in the user's expression, such as "line 1, column 5". `line` and `column` refer to
-    the evaluated text, which may also contain an inserted function."""
+    """Return the place of an error in the user's expression, such as "line 1, column 5". `line` and `column` are the
+    place in the evaluated text, which may contain an inserted function."""
     if request.now is not None:
         begin, clock = _clock(request.expr)
         if line == 1 + request.expr.count("\n", 0, begin):
@@ -267,8 +267,7 @@ def _out_of_memory(at: int) -> Answer:
 
 
 def _number(text: str) -> int | float:
-    """Read a number with a fraction or an exponent. Return an int if it is whole, else a float. Raise `ValueError` if
-    it is too large for a float."""
+    """Read a number as an int if it is whole, else as a float. Raise `ValueError` if it is too large for a float."""
     value = float(text)
     if math.isinf(value):
         raise ValueError(text)

@@ -1,5 +1,5 @@
-"""Evaluate JSONata. An expression's input is one object that contains all bindings. Each binding is also a variable. If
-an expression has no result, its value is null."""
+"""Evaluate JSONata. The input of an expression is an object with all bindings. Each binding is also a variable. An
+expression without a result has the value null."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Run the main loop of a worker process. It loads one language, restricts the process, and answers batches until the
-pipe closes.
+"""Run a worker process. It loads one language, restricts the process, and answers batches until the pipe closes.
 
-The restrictions hold even if the language's own sandbox fails. The process cannot open files, sockets or pipes, and its
+The restrictions hold even if the language's own sandbox fails: the process cannot open files, sockets or pipes, and its
 memory and time are limited.
 """
 

@@ -1,5 +1,4 @@
-"""Define `Runner`, the interface of an expression language in its worker process. Its requests and answers are defined
-here, too."""
+"""Define `Runner`, the interface of an expression language in its worker process, with its requests and answers."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ class Answer:
     message: str = ""
 
     def encoded(self, most: int) -> bytes:
-        """Return this answer as a message for the pipe. If its value is not JSON, or is longer than `most` bytes, the
-        message is a failure instead."""
+        """Return the answer as a message for the pipe. If the value is not JSON, or is longer than `most` bytes, the
+        message is a failure."""
         if self.code is not None:
             message = self.message.encode(errors="replace").decode()
             return orjson.dumps({"at": self.at, "code": self.code, "message": message})
@@ -53,8 +52,7 @@ class Answer:
 
 class Runner(Protocol):
     def check(self, request: Request) -> dict[str, Any] | None:
-        """Return None if the expression is valid. Otherwise return a dict with `message`, and with `line` and `column`
-        if they are known."""
+        """Return None if the expression is valid, else a dict with `message`, and perhaps `line` and `column`."""
 
     def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None: ...
 
@@ -62,8 +60,8 @@ class Runner(Protocol):
 def one_by_one(
     requests: Sequence[Request], evaluate: Callable[[Request], Answer], answer: Callable[[Answer], None]
 ) -> None:
-    """Evaluate each request under its own alarm, and pass each result to `answer`. If a request runs out of memory and
-    the process survives, only that request fails."""
+    """Evaluate each request with its own time limit, and pass each result to `answer`. If a request runs out of memory
+    and the process survives, only that request fails."""
     for request in requests:
         alarm(request.deadline)
         try:
@@ -84,11 +82,11 @@ def too_large(at: int, most: int) -> Answer:
 
 
 def discreet(message: str) -> str:
-    """Return an error message of a language's runtime without the values that it quotes. The values may be secrets, and
-    error messages are stored and shown.
+    """Return an error message of a language's runtime without the values that it quotes, which may be secrets. The
+    message is cut at its first empty line, and to 300 characters.
 
-    The text from the first `(` to the last `)` is removed, because a value may itself contain parentheses. The same is
-    done for double quotes and for single quotes.
+    The text from the first `(` to the last `)`, or to the end if there is no `)`, is replaced by `…`. The same is done
+    for double quotes, and for single quotes unless they follow the word `function`.
     """
     short = message.split("\n\n", 1)[0]
     for begin, end in (("(", ")"), ('"', '"'), (r"(?<!function )(?<!function '.)'", "'")):

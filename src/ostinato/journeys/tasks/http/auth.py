@@ -46,8 +46,8 @@ class TokenUnavailable(OstinatoError):
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """The credentials of a call. `secrets` must not appear in the call's result. `key` identifies the cached token; it
-    is None if there is no cached token."""
+    """The credentials of a call. `secrets` are texts that must not appear in the result of the call. `key` is the key
+    of the token in the cache of fetched tokens. It is None if these credentials have no fetched token."""
 
     egress: Egress
     headers: dict[str, str] = field(default_factory=dict)
@@ -90,8 +90,12 @@ class Authenticator:
         return Credentials(egress, _bearer(held.value), frozenset({held.value, *secrets}), key)
 
     def forget(self, credentials: Credentials) -> bool:
-        """Remove the cached token of these credentials, because the server refused it. If a newer token is cached
-        already, keep that one. Return whether a new token can be fetched."""
+        """Remove the refused token of `credentials` from the cache, and return whether the caller can try again with
+        another token.
+
+        - If `credentials` have no token from a token endpoint, do nothing and return False.
+        - Otherwise return True. If another call has cached a newer token meanwhile, the newer token stays in the cache.
+        """
         if credentials.key is None:
             return False
         held = self._tokens.get(credentials.key)
@@ -188,8 +192,7 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 def credentials_in(headers: Mapping[str, str]) -> Iterator[str]:
-    """Yield the credentials in the headers of a request. The caller must hide these texts in the task's result, because
-    the response may repeat them."""
+    """Yield the credentials in the headers of a request. If the response repeats one, the caller must hide it."""
     for name, value in headers.items():
         scheme = _SCHEME.match(value)
         credential = value[scheme.end() :] if scheme else value

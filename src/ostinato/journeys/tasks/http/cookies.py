@@ -1,6 +1,5 @@
-"""Keep the cookies of a run in a jar. The jar accepts and sends cookies only for the domains that the journey names. It
-is stored in the cache under the run's id, so that another node can continue the run. It is never part of the
-context."""
+"""Keep the cookies of a run in a jar, for the domains that the journey names. The jar is stored in the cache under the
+run's id, so that another node can continue the run. It is never part of the context."""
 
 from __future__ import annotations
 
@@ -48,8 +47,7 @@ class Cookie:
         return self.expires is not None and self.expires <= now
 
     def set_cookie_line(self, now: Micros) -> str:
-        """Return a `Set-Cookie` line for the caller of the journey. The cookie's own domain and path are left out,
-        because they belong to the server that set the cookie."""
+        """Return a `Set-Cookie` line for the caller of the journey, without the cookie's own domain and path."""
         age = [] if self.expires is None else [f"Max-Age={max(0, (self.expires - now) // SECOND)}"]
         flags = ["Secure"] * self.secure + ["HttpOnly"] * self.http_only
         site = [] if self.same_site is None else [f"SameSite={self.same_site}"]
@@ -62,7 +60,7 @@ class CookieJar:
 
     @classmethod
     def from_json(cls, value: Any) -> CookieJar:
-        """Return the jar that `to_json` wrote. None means an empty jar."""
+        """Return the jar that `to_json` wrote as `value`. If `value` is None, the jar is empty."""
         return cls(Cookie(*one) for one in value or ())
 
     def to_json(self) -> list[list[Any]]:
@@ -77,8 +75,9 @@ class CookieJar:
         return "; ".join(f"{one.name}={one.value}" for one in cookies) or None
 
     def take(self, settings: Cookies, url: httpx.URL, set_cookies: Sequence[str], now: Micros) -> list[Cookie]:
-        """Store the cookies that a response sets, and remove those that it expires. Return all cookies that were stored
-        or expired."""
+        """Store the cookies that a response sets, and remove the cookies that it expires. `set_cookies` are the
+        `Set-Cookie` lines of the response. Return the cookies that were stored and those that have expired. Cookies of
+        a host that is not allowed are ignored, and so are new cookies if the jar is full."""
         cookies = [_read_cookie(text, url, now) for text in set_cookies] if is_allowed(settings, url.host) else []
         taken = []
         for cookie in cookies:
@@ -94,8 +93,9 @@ class CookieJar:
 
 
 def cookies_for_caller(settings: Cookies, taken: Iterable[Cookie], now: Micros) -> dict[str, str]:
-    """Return the `Set-Cookie` lines for the caller of the journey, by cookie name. Names that begin with `ostinato` are
-    reserved and left out."""
+    """Choose the cookies that the caller of the journey gets. `taken` are the cookies that a response has set or
+    expired, as `CookieJar.take` returns them. `settings.return_to_client` says which of them are chosen. Cookies with
+    reserved names (`ostinato…`) are never chosen. Return a dict from cookie name to `Set-Cookie` line."""
     rule = settings.return_to_client
     if rule is None or rule.mode == "none":
         return {}
@@ -113,16 +113,15 @@ def cookies_for_caller(settings: Cookies, taken: Iterable[Cookie], now: Micros) 
 
 
 def is_allowed(settings: Cookies, host: str) -> bool:
-    """Return whether a host is one of the jar's domains. The pattern `.example.com` matches the hosts below that
-    domain, not the domain itself."""
+    """Return whether the host matches one of the jar's domains. The domain `example.com` matches only that host. The
+    domain `.example.com` matches only the hosts below it, such as `api.example.com`."""
     host = host.lower().removesuffix(".")
     patterns = [one.pattern.lower() for one in settings.jar.domains] if settings.jar else []
     return any(host.endswith(one) if one.startswith(".") else host == one for one in patterns)
 
 
 def _read_cookie(text: str, url: httpx.URL, now: Micros) -> Cookie | None:
-    """Read a `Set-Cookie` line by the rules of RFC 6265. Return None if the line is invalid, or if this host may not
-    set the cookie."""
+    """Read a `Set-Cookie` line by RFC 6265. Return None if it is invalid, or if this host may not set the cookie."""
     first, *rest = text.split(";")
     name, is_pair, value = (part.strip() for part in first.partition("="))
     if not is_pair or len(text) > LONGEST or not _NAME.fullmatch(name) or not _VALUE.fullmatch(value.strip('"')):

@@ -23,8 +23,8 @@ class CallBlocked(Exception):
 
 
 def backoff_seconds(policy: Backoff, attempt: int, chance: Callable[[], float] = random.random) -> float:
-    """Return how many seconds to wait after a failed attempt. `attempt` counts from 1. `chance` returns a random number
-    from 0 to 1, for the jitter."""
+    """Return the pause after a failed attempt, in seconds. `attempt` counts from 1. `chance` returns the random number
+    for the jitter."""
     base = next((ms for ms in (policy.base_delay_ms, policy.initial_delay_ms) if ms is not None), _BASE_MS)
     most = _MOST_MS if policy.max_delay_ms is None else policy.max_delay_ms
     grows = policy.kind == "exponential" or (policy.kind is None and policy.factor is not None)
@@ -33,8 +33,8 @@ def backoff_seconds(policy: Backoff, attempt: int, chance: Callable[[], float] =
 
 
 def retry_condition(status: int | None) -> str | None:
-    """Return the `retryOn` condition for a status, such as `HTTP_5XX` for 503. If `status` is None, there was no
-    response, and the condition is `NETWORK_ERROR`. For a status that is never retried, return None."""
+    """Return the condition of `retryOn` that covers this status, such as `HTTP_5XX` for 503, or None if the call is not
+    retried. The status None means that there was no response. Its condition is `NETWORK_ERROR`."""
     if status is None:
         return "NETWORK_ERROR"
     return "HTTP_5XX" if status >= 500 else "HTTP_429" if status == 429 else None
@@ -116,9 +116,9 @@ class CallGuards:
     async def attempt(
         self, policy: Resilience, key: tuple[str, ...], now: Micros
     ) -> AsyncIterator[Callable[[bool], None]]:
-        """Guard one attempt of a call. The context manager yields a function: call it with True if the attempt failed,
-        and with False if it succeeded. If it is not called, the attempt counts as failed. Raise `CallBlocked` if the
-        attempt may not be made."""
+        """Guard one attempt of a call, as a context manager. It yields a function by which the caller reports the
+        outcome: True if the attempt failed, False if it succeeded. Without a report, the attempt counts as failed.
+        Raise `CallBlocked` if the attempt may not be made."""
         room = None if policy.bulkhead is None else self._slots_for(policy.bulkhead, key)
         async with room.hold() if room is not None else nullcontext():
             circuit = self._circuit_for(policy, key)

@@ -1,5 +1,4 @@
-"""Read the keys that verify the JSON Web Tokens of a profile. A token is verified only with keys of the profile that
-its task names. A key is used only with the algorithms of its type."""
+"""Read the keys that verify the JSON Web Tokens of a profile. A key is used only with the algorithms of its type."""
 
 from __future__ import annotations
 
@@ -88,8 +87,8 @@ async def _fetch_keys(url: str, egress: Egress) -> tuple[Key, ...]:
 
 
 def read_set(document: Any) -> tuple[Key, ...]:
-    """Return the signature keys of a JSON Web Key Set. Keys that cannot be read are skipped, because a set may contain
-    keys of unknown types. Raise `OstinatoError` if the document is not a key set."""
+    """Return the signature keys of a JSON Web Key Set. Skip keys that cannot be read, because a set may contain keys of
+    unknown types. Raise `OstinatoError` if the document is not a key set."""
     listed = document.get("keys") if isinstance(document, Mapping) else None
     if not isinstance(listed, list):
         raise OstinatoError("it is not a JSON Web Key Set")
@@ -127,8 +126,7 @@ def _read_key(kid: str, text: str, secret: Callable[[str], str]) -> Key:
 
 
 def algorithms_of(key: Any) -> frozenset[str]:
-    """Return the algorithms that a public key may be used with. They never include those for shared secrets, so a
-    public key is never used as a shared secret."""
+    """Return the algorithms that a public key may be used with. Algorithms for shared secrets are never among them."""
     match key:
         case rsa.RSAPublicKey() if key.key_size >= 2048:
             return frozenset(f"{kind}{size}" for kind in ("RS", "PS") for size in (256, 384, 512))

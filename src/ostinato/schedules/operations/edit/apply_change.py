@@ -1,9 +1,6 @@
-"""Apply an edit to the locked row of a schedule, in one transaction. Each kind of change has its own module in this
-package.
-
-Before a new spec takes effect, the due times of the old spec are processed. So every due time is processed exactly
-once. Most other edits leave due times to the beat, the loop that fires timers.
-"""
+"""Apply an edit to the locked row of a schedule, in one transaction. Before a new spec takes effect, the due times of
+the old spec are processed, so every due time is processed exactly once. Most other edits leave due times to the beat,
+the loop that fires timers."""
 
 from __future__ import annotations
 
@@ -21,10 +18,7 @@ from ostinato.schedules.operations.edit.user_call import Answer, Call, load_lock
 from ostinato.schedules.operations.load import load_live_runs
 from ostinato.schedules.operations.search import relabel
 from ostinato.schedules.operations.write import next_timer, write_decisions
-from ostinato.schedules.rows import (
-    event_row,
-    insert_schedule_row,
-)
+from ostinato.schedules.rows import event_row, insert_schedule_row
 from ostinato.store.contract import PAUSE, Operation, Row, sql
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
@@ -36,9 +30,8 @@ Edit: TypeAlias = Callable[[Schedule, list[Live]], Operation[tuple[Schedule, lis
 
 
 def change(call: Call, edit: Edit, *, repairs: bool = False) -> Operation[Answer]:
-    """Apply an edit to the schedule of a call, and write the result. Returns the answer of the edit, plus the
-    schedule's `id` and its new `token`. With `repairs`, the schedule may be unreadable, because the edit replaces the
-    part that cannot be read. Raises the errors of `load_locked` and of the edit."""
+    """Apply an edit to the schedule of a call, and write the result. Return the edit's answer with the schedule's `id`
+    and new `token`. With `repairs`, the schedule may be unreadable, because the edit replaces the unreadable part."""
     schedule = yield from load_locked(call, repairs)
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     after, events, answer = yield from edit(schedule, live)
@@ -63,8 +56,8 @@ def change(call: Call, edit: Edit, *, repairs: bool = False) -> Operation[Answer
 
 
 def _unpark(call: Call, schedule: Schedule) -> Operation[tuple[Schedule, list[Row]]]:
-    """Resume a schedule that was parked: continue its backfills, and start the waiting runs that nothing blocks any
-    more. Returns the schedule after that, and events to write."""
+    """Let a schedule that was parked go on: start the waiting runs that nothing blocks, and set the timers of its
+    running backfills to now. Return (schedule after that, events to write)."""
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     decision = decide(schedule, live, [], call.now, call.new_id)
     events = yield from write_decisions([decision], call.now, call.maker, save=False)
@@ -88,11 +81,13 @@ Processed: TypeAlias = tuple[Schedule, list[Live], list[Row]]
 def process_due(
     call: Call, schedule: Schedule, live: list[Live], *, late: Reason | None = None
 ) -> Operation[Processed]:
-    """Process the due times by the old rules, before an edit changes the schedule. Return (schedule, unfinished runs,
-    events to write).
+    """Process the due times of a schedule before an edit changes its rules. Return (schedule, unfinished runs, events
+    to write).
 
-    - If `late` is given and the first due time is overdue, no due time gets a run. `late` is stored as the reason.
-    - If more than `MAX_TIMES` times are due, raise Conflict.
+    - If the schedule is paused, no due time gets a run. The reason is PAUSED.
+    - If `late` is not None and the first due time is late, no due time gets a run. The reason is `late`.
+    - Otherwise the schedule's policies decide which due times get a run. Raises Conflict if more than `MAX_TIMES` times
+      are due.
     """
     if schedule.state is not State.RUNNING or schedule.exhausted:
         return schedule, live, []
@@ -129,8 +124,7 @@ def _has_work(decision: Decision) -> bool:
 
 
 def combine_edits(edits: Sequence[Edit]) -> Edit:
-    """Combine several edits into one. They run in order, all or none. The conflict token of the schedule changes only
-    once."""
+    """Combine edits into one. They run in order, all or none. The schedule's conflict token changes only once."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
@@ -147,8 +141,9 @@ def combine_edits(edits: Sequence[Edit]) -> Edit:
 
 
 def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
-    """Return the schedule with its next time computed again. The next time is None if the schedule is paused or not
-    running. During a catch-up, the present next time is kept, so that the catch-up does not exceed its pace."""
+    """Return a copy of the schedule with `next` computed again. If the schedule is paused or not running, `next` is
+    None. If late times are processed in batches, and the next batch is due within a second after `now`, `next` does not
+    change. So the edit does not start more late runs per second than the catch-up policy allows."""
     rules = rules_in_force().version
     if schedule.paused or schedule.state is not State.RUNNING:
         return replace(schedule, next=None, zone_rules=rules)

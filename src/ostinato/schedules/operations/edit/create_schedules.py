@@ -14,10 +14,7 @@ from ostinato.schedules.operations.edit.trigger_run import run_now
 from ostinato.schedules.operations.edit.user_call import Answer, Call
 from ostinato.schedules.operations.search import relabel
 from ostinato.schedules.operations.write import next_timer
-from ostinato.schedules.rows import (
-    event_row,
-    insert_schedule_row,
-)
+from ostinato.schedules.rows import event_row, insert_schedule_row
 from ostinato.store.contract import Operation, Row, sql, with_pauses
 from ostinato.when import rules_in_force
 from ostinato.when.instants import Micros
@@ -48,8 +45,7 @@ def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) 
 
 
 def insert_schedules(schedules: Sequence[Schedule], now: Micros, actor: str | None) -> Operation[list[Row]]:
-    """Insert new schedules, their labels and timers. Returns events to write. Raises AlreadyExists if a name is
-    taken."""
+    """Insert schedules, labels and timers. Return events to write. Raises AlreadyExists if a name is taken."""
     rows = yield from with_pauses(map(insert_schedule_row, schedules))
     inserted = {id for (id,) in (yield sql("insert_schedules", rows))}
     taken = [one.name for one in schedules if one.id not in inserted]

@@ -1,5 +1,4 @@
-"""Delete a schedule. The schedule is closed, its backfills are cancelled, and its waiting runs are dropped. The caller
-decides whether active runs continue."""
+"""Delete a schedule: close it, cancel its backfills, and drop its waiting runs."""
 
 from __future__ import annotations
 
@@ -15,15 +14,12 @@ from ostinato.schedules.operations.edit.apply_change import change, process_due
 from ostinato.schedules.operations.edit.user_call import Answer, Call
 from ostinato.schedules.operations.load import load_live_runs
 from ostinato.schedules.operations.write import stopped_event, write_decisions
-from ostinato.schedules.rows import (
-    event_row,
-)
+from ostinato.schedules.rows import event_row
 from ostinato.store.contract import Operation, Row, sql
 
 
 def delete(call: Call, running: str) -> Operation[Answer]:
-    """Close a schedule, cancel its backfills, and drop its waiting runs. `running` says what happens to its active
-    runs: "leave", "cancel" or "terminate"."""
+    """Close a schedule. `running` says what happens to its active runs: "leave", "cancel" or "terminate"."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

@@ -1,5 +1,4 @@
-"""Trigger the action of a schedule now, whatever its spec says. The overlap policy still applies, so the run may wait
-or be skipped."""
+"""Trigger the action of a schedule now. The overlap policy still applies, so the run may wait or be skipped."""
 
 from __future__ import annotations
 
@@ -32,11 +31,7 @@ def trigger_edit(call: Call, overlap: Overlap | None, input: Mapping[str, Any] |
 
 
 def run_now(
-    call: Call,
-    schedule: Schedule,
-    live: Sequence[Live],
-    overlap: Overlap | None,
-    input: Mapping[str, Any] | None,
+    call: Call, schedule: Schedule, live: Sequence[Live], overlap: Overlap | None, input: Mapping[str, Any] | None
 ) -> Operation[tuple[Schedule, list[Row], Answer]]:
     origin = f"trigger-{call.new_id()}"
     if schedule.state is State.COMPLETED:

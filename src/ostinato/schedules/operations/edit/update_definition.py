@@ -11,16 +11,18 @@ from ostinato.schedules.decisions.due_times import neighbours, pending
 from ostinato.schedules.model import Schedule, State
 from ostinato.schedules.operations.edit.apply_change import Edit, change, process_due, with_next
 from ostinato.schedules.operations.edit.user_call import Answer, Call
-from ostinato.schedules.rows import (
-    event_row,
-)
+from ostinato.schedules.rows import event_row
 from ostinato.store.contract import PAUSE, Operation, Row
 from ostinato.when.instants import Micros
 
 
 def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: bool = False) -> Operation[Answer]:
-    """Change the definition of a schedule. Raises Conflict if the schedule has a companion that allows such changes
-    only through its own calls (`Companion.changed_with`)."""
+    """Change the definition of a schedule. `redefine` gets the schedule, and returns the changed schedule. With
+    `repairs`, the stored schedule may be unreadable, because `redefine` replaces the unreadable part.
+
+    A schedule may name a companion: an extension that stores additional rows for the schedule. If the companion has the
+    text `changed_with`, always raise `Conflict`. Its message contains this text, which names the calls to use instead.
+    """
 
     def redefine_own(schedule: Schedule) -> Schedule:
         companion = call.maker.companions.get(schedule.companion or "")
@@ -32,8 +34,9 @@ def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: boo
 
 
 def update_edit(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:
-    """Return an edit that changes a schedule's definition. A new spec applies to times from now on; times that are due
-    already follow the old spec. All other changes also apply to late times."""
+    """Return an edit that changes the definition of a schedule. If the spec changes, the times that are due already are
+    first processed by the old definition, and the new spec applies to later times. If the spec does not change, the
+    changes also apply to late times that are not processed yet."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
@@ -55,10 +58,14 @@ def update_edit(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:
 
 
 def _with_new_spec(new: Schedule, before: Schedule, now: Micros) -> Schedule:
-    """Return the schedule `new`, with its spec in force from `now` on.
+    """Return a copy of `new`, the schedule with the new spec. In the copy, the new spec applies from `now` on. `before`
+    is the schedule with the old spec.
 
-    Jitter or a move may delay an occurrence of the old spec beyond `now`. If its nominal time has passed, the
-    occurrence still runs. Skips and moves of single times are kept where they fit the new spec.
+    - Delayed occurrences of the old spec still run. An occurrence is delayed if its nominal time has passed, and its
+      due time is after `now` because of jitter or a user's move.
+    - A user's skip is kept if the new spec has its nominal time. Otherwise the skip is dropped.
+    - A user's move is kept if the new spec has its nominal time, and if the moved occurrence stays between the due
+      times of the occurrences before and after it. Otherwise the move is dropped.
     """
     waits = {one.nominal: one.actual for one in pending(before, now) if one.reason is None}
     reached = max([new.reached, *waits])
@@ -73,10 +80,6 @@ def _with_new_spec(new: Schedule, before: Schedule, now: Micros) -> Schedule:
                 moved[nominal] = at
     left_out = {nominal for nominal in new.memory.left_out if compiled.matches(nominal)}
     memory = replace(
-        new.memory,
-        kept={**new.memory.kept, **waits},
-        moved=moved,
-        left_out=frozenset(left_out),
-        ahead=frozenset(ahead),
+        new.memory, kept={**new.memory.kept, **waits}, moved=moved, left_out=frozenset(left_out), ahead=frozenset(ahead)
     )
     return replace(new, memory=memory)

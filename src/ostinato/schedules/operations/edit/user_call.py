@@ -1,5 +1,4 @@
-"""Handle one call by which a user changes a schedule. Calls with the same request id make the change once. A call with
-an outdated conflict token is refused."""
+"""Handle one call by which a user changes a schedule. Calls with the same request id make the change once."""
 
 from __future__ import annotations
 
@@ -12,13 +11,7 @@ from ostinato.errors import Conflict
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.operations.edit.conflict_token import check_token
-from ostinato.schedules.rows import (
-    closed_of,
-    id_of,
-    not_found,
-    read_anyway,
-    read_schedule,
-)
+from ostinato.schedules.rows import closed_of, id_of, not_found, read_anyway, read_schedule
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import Micros
 
@@ -30,10 +23,8 @@ class Call:
     """One call by which a user changes a schedule.
 
     - `request`: the request id; if several calls have the same id, the change is made once
-    - `token`: the conflict token that the schedule must still have, or None, if any token is accepted
-    - `asked`: a text that identifies the arguments
-
-    A call with the request id of an earlier call, but with other arguments, is refused.
+    - `token`: the conflict token that the schedule must still have, or None if any token is accepted
+    - `asked`: a text that identifies the arguments; a call with the same request id but other arguments is refused
     """
 
     namespace: str
@@ -49,14 +40,13 @@ class Call:
 
 
 async def run_once(store: Store, call: Call, work: Callable[[], Operation[Answer]]) -> Answer:
-    """Run `work` once per request id, and return its answer. A later call with the same request id returns the same
-    answer."""
+    """Run `work`, and return its answer. A later call with the same request id returns the same answer."""
     return await idempotency.run_once(store, call.namespace, call.request, _summary(call), call.now, work)
 
 
 async def find_answer(store: Store, call: Call) -> Answer | None:
-    """Return the answer of an earlier call with the same request id, or None. Raises Conflict if the earlier call had
-    another verb, another schedule or other arguments."""
+    """Return the answer of an earlier call with the same request id, or None if there was no such call. Raises Conflict
+    if the earlier call had another verb, another schedule or other arguments."""
     answer: Answer | None = await store.read(
         lambda _: idempotency.find_answer(call.namespace, call.request, _summary(call))
     )
@@ -68,13 +58,8 @@ def _summary(call: Call) -> str:
 
 
 def load_locked(call: Call, repairs: bool) -> Operation[Schedule]:
-    """Lock and return the schedule of a call.
-
-    - Raise NotFound if there is no such schedule.
-    - Raise Conflict if the schedule cannot be read and `repairs` is false.
-    - If `repairs` is true, replace unreadable parts by default values.
-    - Raise TokenMismatch if the call has a token that differs from the schedule's.
-    """
+    """Lock and return the schedule of a call. Raises NotFound if there is none, TokenMismatch if it no longer has the
+    call's token, and Conflict if it cannot be read. With `repairs`, unreadable parts get default values instead."""
     while True:
         named = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
         if not named:
