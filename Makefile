@@ -6,8 +6,8 @@ BIN := .venv/bin
 unexport PYTHONDONTWRITEBYTECODE
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
-# One more than two cores: many tests wait for processes and for the database.
-WORKERS ?= 3
+# Twice as many as two cores: many tests wait for processes and for the database.
+WORKERS ?= 4
 # Python compiles what it loads; pip would compile everything, one file after the other, for half a minute.
 PIP := -m pip install --disable-pip-version-check --no-compile --progress-bar=on -c constraints.txt
 
@@ -42,15 +42,18 @@ BRIEFLY := sed -nu -e 's/^Collecting \([^ ;]*\).*/  \1/p' -e '/^Successfully/p' 
 run: .venv/run-ready  ## the engine and the API on ostinato-demo.db with a few demo schedules, living in the terminal
 	@$(BIN)/ostinato serve --demo
 
-check: .venv/ready  ## style, types, layers and wording
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/python .ci/wording
+STYLE = $(BIN)/ruff check --quiet . && $(BIN)/ruff format --quiet --check .
+CHECKS = $(BIN)/mypy && $(BIN)/lint-imports && $(BIN)/python .ci/wording
 
-test: check .venv-temporal-1.34/ready  ## everything
-	$(BIN)/pytest -n $(WORKERS) -m "not soak" --durations=15
+check: .venv/ready  ## style, types, layers and wording
+	$(STYLE) && $(CHECKS)
+
+# The style is checked first, in a second. The other checks run beside the tests, which leave them room; what they complain about is printed last.
+test: .venv/ready .venv-temporal-1.34/ready  ## everything
+	@$(STYLE)
+	@{ $(CHECKS); } > .venv/check.log 2>&1 & checks=$$!; \
+	$(BIN)/pytest -n $(WORKERS) -m "not soak" --durations=15; tests=$$?; \
+	wait $$checks || { cat .venv/check.log; echo "the checks failed; what they say is above, and in .venv/check.log"; exit 1; }; exit $$tests
 
 # An environment of another Python: .venv-3.12/ready.
 .PRECIOUS: .venv-3.%/ready

@@ -19,7 +19,7 @@ import asyncpg
 
 from bench.measure import settled
 from bench.stores import path_of
-from ostinato.store.contract import Make, Operation, Rows, Statement, Store
+from ostinato.store.contract import NO_EXTENSIONS, Extensions, Make, Operation, Rows, Statement, Store
 from ostinato.store.postgres import SETTINGS
 from ostinato.store.sql import queries
 from ostinato.store.sqlite import calls, connect
@@ -47,8 +47,8 @@ class Hearing(Store):
         self.said: list[Said] = []
         self._lanes: dict[int, int] = {}
 
-    async def open(self) -> None:
-        await self._store.open()
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None:
+        await self._store.open(extensions)
 
     @asynccontextmanager
     async def on_this_loop(self) -> AsyncIterator[Store]:

@@ -19,6 +19,8 @@ from hypothesis import HealthCheck, settings
 from ostinato.store.sql import Query, queries
 from ostinato.testing import World
 from tests.support.forked_cli import forking
+from tests.support.forked_python import end_server
+from tests.support.kept_connections import keeping_connections
 from tests.support.postgres import bare, disconnect, empty
 
 # Nobody cuts the power during a test, so its files may lie in memory, where no test waits for a disk.
@@ -36,6 +38,10 @@ def pytest_collection_finish() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(20_000, 10, 50)
+
+
+def pytest_sessionfinish() -> None:
+    end_server()
 
 
 @pytest.fixture(scope="session")
@@ -81,7 +87,8 @@ def postgres_database(postgres_server: str) -> Iterator[str]:
     name = f"ostinato_{secrets.token_hex(6)}"
     asyncio.run(_run(postgres_server, f"CREATE DATABASE {name}"))
     url = urlunsplit(urlsplit(postgres_server)._replace(path=f"/{name}"))
-    yield url
+    with keeping_connections():
+        yield url
     disconnect(url)
     asyncio.run(_run(postgres_server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)"))
 

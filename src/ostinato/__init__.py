@@ -1,11 +1,8 @@
-"""Ostinato is a durable scheduler for Python.
+"""Ostinato is a durable scheduler for Python. Names are imported on first use, so a client does not load the engine."""
 
-A name is imported when it is first used. So code that needs only a client does not load the engine.
-"""
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+from ostinato.lazy_names import lazy_names
 from ostinato.version import __version__
 
 if TYPE_CHECKING:
@@ -91,15 +88,4 @@ _OFFERED = {
     "ostinato.ways": "parse_schedules read_schedules",
     "ostinato.when": "Spec calendar cron during every manual once",
 }
-_WHERE = {name: module for module, names in _OFFERED.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_WHERE[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _OFFERED)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import random
-import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, Unpack, cast, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack, cast, overload
 
 import orjson
 
@@ -24,7 +23,7 @@ from ostinato.engine.executor import Stop
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.http.egress import Egress, EgressPolicy
 from ostinato.engine.http.job import http_handler
-from ostinato.engine.idempotency import digest, run_once
+from ostinato.engine.idempotency import check_request_id, digest, once, run_once
 from ostinato.engine.invariants import Finding, scan
 from ostinato.engine.jobs import Handler
 from ostinato.engine.kinds import JOB, Kinds
@@ -39,6 +38,7 @@ from ostinato.engine.timers import unpark
 from ostinato.engine.ways import Host, Part, Way
 from ostinato.errors import (
     Conflict,
+    InputError,
     OstinatoError,
     RunCancelled,
     RunFailed,
@@ -64,7 +64,7 @@ from ostinato.schedules.operations.fire import purposes
 from ostinato.schedules.operations.park import park_owner
 from ostinato.schedules.operations.run_ended import conclude
 from ostinato.schedules.validation import Doors, ScheduleOptions, SpecLike, define, read_name
-from ostinato.start_checks import RunBuilder, StartOptions, is_same_function
+from ostinato.start_checks import RunBuilder, StartCall, StartManyCall, StartOptions, is_same_function
 from ostinato.store.backup import Progress, backup
 from ostinato.store.caller_transaction import run_in_caller_transaction
 from ostinato.store.contract import Operation, Store
@@ -93,12 +93,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 C = TypeVar("C", bound=Callback)
+Input: TypeAlias = Mapping[str, Any]
 _TO_EXPLAIN = 5.0  # seconds to find out why a run is not over
 
 
 class RunHandle(Generic[T_co]):
-    """A handle of a run that was started. If a run with the same id existed before, `new` is false, and the handle
-    belongs to that run."""
+    """A handle for a started run, to wait for its result, to read about it, or to cancel it. `new` is false if a run
+    with the same id existed before, and true otherwise."""
 
     __slots__ = ("_app", "id", "new")
 
@@ -108,11 +109,9 @@ class RunHandle(Generic[T_co]):
         self.new = new
 
     async def result(self, timeout: Length | None = None) -> T_co:
-        """Wait for the end of the run, and return its result.
-
-        Raises `RunFailed` or `RunCancelled` if the run did not succeed. Raises `TimeoutError` if the run has not ended
-        in time; the message says what the run waits for. If no node is running on the store, this logs a warning.
-        """
+        """Wait for the end of the run, and return its result. Logs a warning if no node runs on the store. Raises
+        `RunFailed` or `RunCancelled` if the run did not succeed, and `TimeoutError` if it has not ended in time. The
+        message of `TimeoutError` says what the run waits for."""
         try:
             async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
                 ended = await self._app._ended(self.id)
@@ -121,8 +120,7 @@ class RunHandle(Generic[T_co]):
         return cast(T_co, _result(self.id, ended))
 
     async def cancel(self, reason: str = "") -> str:
-        """Cancel the run, and return its status. The status is still `active` if a node first has to stop the
-        function."""
+        """Cancel the run, and return its status. It is still `active` if a node first has to stop the function."""
         return await self._app.cancel(self.id, reason)
 
     async def info(self) -> RunInfo:
@@ -140,12 +138,21 @@ def _result(id: str, ended: Ended) -> Any:
     raise kind(id, ended.status, ended.reason, error)
 
 
+def _describe_start(run: Run, id: str | None, at: datetime | str | None, options: Mapping[str, Any]) -> str:
+    """Return a text that identifies the call of `start` that asked for this run."""
+    return f"start {run.name} {digest(id, at, run.input, options)}"
+
+
 def _prepare_nth(
     starting: RunBuilder, id: str, input: Mapping[str, Any], name: str | None, number: int
 ) -> tuple[Run, Timer | None]:
-    """Prepare one of many runs. Raises `OstinatoError` if the input is wrong; the message names the run's number."""
+    """Build the run for one input of `start_many`; `number` is the index of the input. Raises `OstinatoError` if the
+    input is wrong. The message begins with the index, such as `inputs[3]: …`."""
     try:
         return starting.run(id, input, name)
+    except InputError as problem:
+        words, place = f"inputs[{number}]: {problem}", ("inputs", number)
+        raise InputError(words, problem.faults, argument=place, secret=problem.secret) from None
     except OstinatoError as problem:
         raise OstinatoError(f"inputs[{number}]: {problem}") from None
 
@@ -154,8 +161,8 @@ class Ostinato(AppQueries, AppAccess):
     """An app: a store, the declared jobs, and, while the app runs, a node that executes them.
 
     `async with app:` runs a node. `async with app.connected():` only opens the store, to start and watch runs that
-    other processes execute. `ways` are further extensions of the engine (objects of the class `Way`), besides those
-    that come with Ostinato. `settings` are the settings of all extensions.
+    other processes execute. `ways` are further extensions of the engine (objects of the class `Way`). `settings` are
+    the settings of all extensions.
     """
 
     webhooks: Webhooks
@@ -240,7 +247,7 @@ class Ostinato(AppQueries, AppAccess):
         self._is_node = False
 
     def _attach(self, store: Store) -> None:
-        """Connect the app to `store`. This creates the API for schedules, and a `Part` for each extension (`Way`)."""
+        """Connect the app to `store`. Creates the API for schedules, and a `Part` for each extension (`Way`)."""
         self.store = store
         self.schedules = Schedules(
             Surroundings(
@@ -285,8 +292,10 @@ class Ostinato(AppQueries, AppAccess):
     def _set_ways(self, settings: Mapping[str, Any]) -> None:
         for name in settings:
             if name not in self.ways.settings:
-                hint = did_you_mean(name, self.ways.settings) or list_choices(sorted(self.ways.settings))
-                raise TypeError(f"Ostinato(…) has no setting {name!r}; beside its own, {hint}")
+                names = ["store", *(self.__init__.__kwdefaults__ or {}), *sorted(self.ways.settings)]  # type: ignore[misc]
+                raise TypeError(
+                    f"Ostinato(…) has no setting {name!r}; {did_you_mean(name, names) or list_choices(names)}"
+                )
         self._way_settings |= settings
 
     @property
@@ -311,11 +320,9 @@ class Ostinato(AppQueries, AppAccess):
         return view
 
     def configure(self, store: str | None = None, *, egress: EgressPolicy | None = None, **settings: Any) -> None:
-        """Override settings with which the app was created. Call this before the app starts.
-
-        `**settings` may contain queues, concurrency, threads, lease, grace, keep_runs, keep_events, and the settings of
-        the extensions (`Way`). Raises `OstinatoError` if the app is running or a value is wrong.
-        """
+        """Change the settings of an app that has not started. Settings that are not given stay as they are. `settings`
+        may contain queues, concurrency, threads, lease, grace, keep_runs, keep_events, and the settings of extensions.
+        Raises `OstinatoError` if the app is running or a value is wrong."""
         if self._engine is not None:
             raise OstinatoError("the app is running; configure it before")
         of_ways = {name: settings.pop(name) for name in self.ways.settings if name in settings}
@@ -348,8 +355,8 @@ class Ostinato(AppQueries, AppAccess):
         await self._close()
 
     def run(self) -> None:
-        """Run a node until Ctrl-C or SIGTERM, as `ostinato worker --app` does. The second Ctrl-C ends the process at
-        once. If the script has not configured logging, log lines go to standard error."""
+        """Run a node until Ctrl-C or SIGTERM. A second signal ends the process at once. Logs to standard error, unless
+        the script has configured logging."""
         if not logging.getLogger().handlers:
             logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)-7s %(name)s  %(message)s")
         run_until_signal(self._run_until)
@@ -411,8 +418,7 @@ class Ostinato(AppQueries, AppAccess):
         await prepare(self.schedules, self._declarations, self.store, now, prune=prune)
 
     async def _close(self) -> None:
-        """Stop the node, then close the store. The store is closed even if an error occurs or this task is cancelled.
-        While the node stops, active runs may still use the app."""
+        """Stop the node, and then close the store, even if stopping the node fails."""
         try:
             await self._stop_working()
         finally:
@@ -428,7 +434,7 @@ class Ostinato(AppQueries, AppAccess):
                 await starts.drain()
                 await starts.stop()
             if engine is not None and not self._is_node:
-                await engine.disconnect()
+                await engine.close()
         finally:
             self._engine = None
         for part in self._parts.values():
@@ -436,7 +442,7 @@ class Ostinato(AppQueries, AppAccess):
         self.computing.close()
 
     async def _close_after_crash(self) -> None:
-        """Close an app whose node was killed. This does not wait for runs and writes no log lines."""
+        """Close an app after its node was killed. Does not wait for runs, and writes no log lines."""
         self._engine = None
         self.computing.close()
         if self._starts is not None:
@@ -572,47 +578,21 @@ class Ostinato(AppQueries, AppAccess):
 
     @overload
     async def start(
-        self,
-        job: Callable[..., Coroutine[Any, Any, T]],
-        input: Mapping[str, Any] | None = None,
-        *,
-        id: str | None = None,
-        at: datetime | str | None = None,
-        connection: Any = None,
-        request_id: str | None = None,
-        **options: Unpack[StartOptions],
+        self, job: Callable[..., Coroutine[Any, Any, T]], input: Input | None = None, **how: Unpack[StartCall]
     ) -> RunHandle[T]: ...
 
     @overload
     async def start(
-        self,
-        job: Callable[..., T],
-        input: Mapping[str, Any] | None = None,
-        *,
-        id: str | None = None,
-        at: datetime | str | None = None,
-        connection: Any = None,
-        request_id: str | None = None,
-        **options: Unpack[StartOptions],
+        self, job: Callable[..., T], input: Input | None = None, **how: Unpack[StartCall]
     ) -> RunHandle[T]: ...
 
     @overload
-    async def start(
-        self,
-        job: str,
-        input: Mapping[str, Any] | None = None,
-        *,
-        id: str | None = None,
-        at: datetime | str | None = None,
-        connection: Any = None,
-        request_id: str | None = None,
-        **options: Unpack[StartOptions],
-    ) -> RunHandle[Any]: ...
+    async def start(self, job: str, input: Input | None = None, **how: Unpack[StartCall]) -> RunHandle[Any]: ...
 
     async def start(
         self,
         job: str | Callable[..., Any],
-        input: Mapping[str, Any] | None = None,
+        input: Input | None = None,
         *,
         id: str | None = None,
         at: datetime | str | None = None,
@@ -622,19 +602,23 @@ class Ostinato(AppQueries, AppAccess):
     ) -> RunHandle[Any]:
         """Start a run of a job, now or at the time `at`.
 
-        With an `id`, only one run is started, even if this is called several times with the same id. With a
-        `request_id`, a repeated call returns the same answer as the first call, for a day. With a `connection`, the run
-        is inserted in the transaction of that connection: the run exists only if the transaction is committed.
+        - `id`: an id of your choice. Calls with the same `id` start only one run.
+        - `request_id`: an id of this call. For a day, a call with the same `request_id` starts nothing, and returns the
+          answer of the first call.
+        - `connection`: a database connection with an open transaction. The run is inserted in this transaction, and
+          exists only if the transaction is committed. The same holds for the `request_id`.
 
         The possible `options` are queue, priority, retry, timeout, deadline, serial_key, concurrency, at_most_once,
-        parent and actor. Raises `OstinatoError` if the input or an option is wrong, or if a function is not a job.
+        parent and actor. Raises `OstinatoError` if the input or an option is wrong, or if `job` is a function that is
+        not declared as a job.
         """
         if connection is not None:
-            (started,) = await run_in_caller_transaction(connection, self.starting(job, input, id=id, at=at, **options))
+            starting = self.starting(job, input, id=id, at=at, request_id=request_id, **options)
+            started = await run_in_caller_transaction(connection, starting)
             return RunHandle(self, started.id, started.new)
-        run, deadline = self._prepare(job, input, id, at, options)
+        run, deadline = self.prepare(job, input, id=id, at=at, **options)
         if request_id is not None:
-            what = f"start {run.name} {digest(id, at, run.input, options)}"
+            what = _describe_start(run, id, at, options)
             return (await self._start_once([(run, deadline)], request_id, what))[0]
         if self._starts is None:
             raise OstinatoError("the app is being closed; start the run before, or from another process")
@@ -644,69 +628,64 @@ class Ostinato(AppQueries, AppAccess):
     def starting(
         self,
         job: str | Callable[..., Any],
-        input: Mapping[str, Any] | None = None,
+        input: Input | None = None,
         *,
         id: str | None = None,
         at: datetime | str | None = None,
+        request_id: str | None = None,
         **options: Any,
-    ) -> Callable[[], Operation[list[Started]]]:
-        """Return a factory for the operation that starts a run in the caller's transaction.
-
-        Each try of the transaction needs a new operation from the factory.
-        """
-        run, deadline = self._prepare(job, input, id, at, options)
+    ) -> Callable[[], Operation[Started]]:
+        """Check the arguments of a start, as `prepare` does, and return a function without parameters. Each call of
+        this function returns a new operation that starts the run in the caller's transaction. If the transaction is
+        tried again, call the function again, because an operation can be executed only once. The operation raises
+        `Conflict` if the `request_id` was used for another call."""
+        check_request_id(request_id)
+        run, deadline = self.prepare(job, input, id=id, at=at, **options)
         now = self.engine.clock.now()
-        return lambda: start([run], now, [deadline] if deadline else [], borrowed=True)
+
+        deadlines = [deadline] if deadline else []
+
+        def insert() -> Operation[list[Any]]:
+            # The answer has the form of that of `_start_once`, because a call without a connection may repeat this one.
+            return [list(started) for started in (yield from start([run], now, deadlines, borrowed=True))]
+
+        def insert_once() -> Operation[Started]:
+            if request_id is None:
+                (answer,) = yield from insert()
+            else:
+                what = _describe_start(run, id, at, options)
+                (answer,) = yield from once(self.namespace, request_id, what, now, insert())
+            return Started(*answer)
+
+        return insert_once
 
     @overload
     async def start_many(
-        self,
-        job: Callable[..., Coroutine[Any, Any, T]],
-        inputs: Sequence[Mapping[str, Any]],
-        *,
-        ids: Sequence[str] | None = None,
-        at: datetime | str | None = None,
-        request_id: str | None = None,
-        **options: Unpack[StartOptions],
+        self, job: Callable[..., Coroutine[Any, Any, T]], inputs: Sequence[Input], **how: Unpack[StartManyCall]
     ) -> list[RunHandle[T]]: ...
 
     @overload
     async def start_many(
-        self,
-        job: Callable[..., T],
-        inputs: Sequence[Mapping[str, Any]],
-        *,
-        ids: Sequence[str] | None = None,
-        at: datetime | str | None = None,
-        request_id: str | None = None,
-        **options: Unpack[StartOptions],
+        self, job: Callable[..., T], inputs: Sequence[Input], **how: Unpack[StartManyCall]
     ) -> list[RunHandle[T]]: ...
 
     @overload
     async def start_many(
-        self,
-        job: str,
-        inputs: Sequence[Mapping[str, Any]],
-        *,
-        ids: Sequence[str] | None = None,
-        at: datetime | str | None = None,
-        request_id: str | None = None,
-        **options: Unpack[StartOptions],
+        self, job: str, inputs: Sequence[Input], **how: Unpack[StartManyCall]
     ) -> list[RunHandle[Any]]: ...
 
     async def start_many(
         self,
         job: str | Callable[..., Any],
-        inputs: Sequence[Mapping[str, Any]],
+        inputs: Sequence[Input],
         *,
         ids: Sequence[str] | None = None,
         at: datetime | str | None = None,
         request_id: str | None = None,
         **options: Unpack[StartOptions],
     ) -> list[RunHandle[Any]]:
-        """Start many runs of one job, up to 500 in each transaction. With a `request_id`, all runs are started in one
-        transaction, and a repeated call returns the same answer. Raises `OstinatoError` if an input is wrong; then no
-        run is started."""
+        """Start many runs of one job, up to 500 in each transaction. If an input is wrong, raises `OstinatoError` and
+        starts none. With a `request_id`, one transaction starts all, and a repeated call gets the first answer."""
         if ids is not None and len(ids) != len(inputs):
             raise OstinatoError(f"there are {len(inputs)} inputs and {len(ids)} ids; give one id for each")
         starting, now, new = self._starting(job, at, options), self.engine.clock.now(), self._ids.new
@@ -734,7 +713,7 @@ class Ostinato(AppQueries, AppAccess):
         return started
 
     async def _start_once(
-        self, starts: Sequence[tuple[Run, Timer | None]], request: str, what: str
+        self, starts: Sequence[tuple[Run, Timer | None]], request: str | None, what: str
     ) -> list[RunHandle[Any]]:
         now = self.engine.clock.now()
         runs = [run for run, _ in starts]
@@ -752,8 +731,8 @@ class Ostinato(AppQueries, AppAccess):
         return [RunHandle(self, id, new) for id, new in answer]
 
     async def retry(self, id: str, *, request_id: str | None = None) -> RunHandle[Any]:
-        """Repeat a run that has ended: start a new run of the same job, with the same input and options. The `parent`
-        of the new run is the repeated run. Raises `Conflict` if the run has not ended or cannot be repeated."""
+        """Start a copy of a run that has ended: a new run with the same job, input and options, but no deadline. The
+        ended run is its `parent`. Raises `Conflict` if the run has not ended or cannot be repeated."""
         before = await self._newest(id)
         if not before.status.over:
             raise Conflict(f"run {id!r} is {before.status.value}; only one that is over can be repeated")
@@ -782,20 +761,20 @@ class Ostinato(AppQueries, AppAccess):
             input=before.input,
             actor=self.actor,
         )
-        request = request_id or secrets.token_hex(16)
-        return (await self._start_once([(run, None)], request, f"retry {before.root_id}"))[0]
+        return (await self._start_once([(run, None)], request_id, f"retry {before.root_id}"))[0]
 
     def prepare(
         self,
         job: str | Callable[..., Any],
-        input: Mapping[str, Any] | None = None,
+        input: Input | None = None,
         *,
+        id: str | None = None,
         at: datetime | str | None = None,
         **options: Any,
     ) -> tuple[Run, Timer | None]:
-        """Check the arguments of a start, and return (the run, the timer of its deadline or None). This stores nothing.
-        The caller stores both in a transaction, which may also write other rows."""
-        return self._prepare(job, input, None, at, options)
+        """Check the arguments of a start, and build the run without storing it. Returns (the run, the timer of its
+        deadline). The timer is None if the run has no deadline."""
+        return self._starting(job, at, options).run(self._ids.new(self.engine.clock.now()), input, id)
 
     def _starting(
         self, job: str | Callable[..., Any], at: datetime | str | None, options: Mapping[str, Any]
@@ -808,16 +787,6 @@ class Ostinato(AppQueries, AppAccess):
             name, self.engine.find_job(name), at, options, namespace=self.namespace, actor=self.actor, now=now
         )
 
-    def _prepare(
-        self,
-        job: str | Callable[..., Any],
-        input: Mapping[str, Any] | None,
-        id: str | None,
-        at: datetime | str | None,
-        options: Mapping[str, Any],
-    ) -> tuple[Run, Timer | None]:
-        return self._starting(job, at, options).run(self._ids.new(self.engine.clock.now()), input, id)
-
     def _name_of(self, function: Callable[..., Any]) -> str:
         for handler in self._handlers.values():
             if handler.function is function:
@@ -827,8 +796,7 @@ class Ostinato(AppQueries, AppAccess):
     # Waiting
 
     async def _ended(self, id: str) -> Ended:
-        """Wait until the last attempt of a run has ended, and return how it ended. Logs a warning if the run has not
-        ended yet and no node is running on the store."""
+        """Wait for the end of a run, and return how it ended. Logs a warning if no node is running on the store."""
         if not self._is_node:
             await self._warn_without_nodes(id)
         return await self.engine.waiters.wait(id)
@@ -852,8 +820,8 @@ class Ostinato(AppQueries, AppAccess):
     # Stopping
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """Cancel a run, and return the status of the run afterwards. If the run is active, the node that executes it is
-        asked to stop it. The task of an async function is cancelled, but a function in a thread cannot be stopped."""
+        """Cancel a run, and return the status of the run afterwards. If the run is active, its node is asked to stop
+        the function. An async function is cancelled with its task, but a function in a thread cannot be stopped."""
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id, force=False)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
@@ -890,8 +858,7 @@ class Ostinato(AppQueries, AppAccess):
     # Health
 
     async def measure_schedules(self) -> list[Staleness]:
-        """Return for each schedule how late it is, and how long ago it last succeeded. Also set the metrics of this
-        process to these values."""
+        """Return how late each schedule is and how long ago it last succeeded. Also sets the metrics for these."""
         staleness = await self.schedules.staleness()
         metrics = self.engine.metrics
         metrics.since_success.clear()
@@ -911,11 +878,8 @@ class Ostinato(AppQueries, AppAccess):
         return self.unready() is None
 
     def unready(self) -> str | None:
-        """Return the reason why this process is not ready, or None if it is ready.
-
-        The reasons are: the app is not running or is stopping; the loop that fires timers is late; or the lease could
-        not be renewed, because the store is unavailable, full, read-only or deleted.
-        """
+        """Return the reason why this process is not ready, or None if it is ready. Reasons are: the app is not running
+        or is stopping, the loop that fires timers is late, or the store did not accept the renewal of the lease."""
         engine = self._engine
         if engine is None:
             return "not running"
@@ -928,14 +892,14 @@ class Ostinato(AppQueries, AppAccess):
         return "the beat is late" if engine.beat.late_by() else None
 
     async def unpark_timers(self) -> int:
-        """Fire parked timers again, and return how many there were. A timer is parked if firing it failed."""
+        """Try to fire all parked timers again, and return their number. A timer is parked if firing it failed."""
         rows = await self.store.run(lambda _: unpark())
         self.engine.hint()
         return rows
 
     async def check(self, *, repair: bool = True) -> list[Finding]:
-        """Look for broken invariants. With `repair`, repair those that are safe to repair. Returns and logs all
-        findings."""
+        """Look for broken invariants, log each of them as an error, and return them. With `repair`, those that can be
+        repaired safely are also repaired."""
         now = self.engine.clock.now()
         findings = await self.store.run(lambda _: scan(now, repair, self._ids.new, self.engine.kinds))
         unwritten = self.engine.bodies.ends.unwritable
@@ -950,6 +914,6 @@ class Ostinato(AppQueries, AppAccess):
         return findings
 
     async def backup(self, path: str, progress: Progress | None = None, *, overwrite: bool = False) -> None:
-        """Copy the SQLite store to a file while it is in use. Raises `Conflict` if the file exists; with `overwrite`,
-        an older backup is replaced."""
+        """Copy the SQLite store to the file `path`, even while the store is in use. Raises `Conflict` if the file
+        exists. With `overwrite=True`, a file that is an older backup is replaced instead."""
         await backup(self.store, path, progress, overwrite=overwrite)

@@ -1,5 +1,4 @@
-"""Let an app manage namespaces and tokens. Every change is recorded as an event with its actor. A change with a request
-id is made only once."""
+"""Let an app manage namespaces and tokens. Each change writes an event, and is made only once per request id."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.node import Engine
 from ostinato.engine.rows import audit
 from ostinato.engine.tables import NamespaceTables
-from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.errors import ArgumentError, Conflict, NotFound
 from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, read_length
 from ostinato.store.contract import Operation, Store, sql
@@ -38,7 +37,7 @@ class AppAccess(ABC):
         return await self.store.read(lambda _: access.list_namespaces())
 
     async def create_namespace(self, name: str, notes: str = "", *, request_id: str | None = None) -> bool:
-        """Create a namespace. Returns False if it exists already."""
+        """Create a namespace. Returns False if the namespace exists already, otherwise True."""
         return (await self.ensure_namespace(name, notes, request_id=request_id))[1]
 
     async def ensure_namespace(
@@ -62,11 +61,9 @@ class AppAccess(ABC):
         return NamespaceInfo(**answer["namespace"]), answer["new"]
 
     async def delete_namespace(self, name: str, *, request_id: str | None = None) -> None:
-        """Delete a namespace. Some of its rows, such as tokens, are deleted with it.
-
-        Raises `Conflict` if the namespace still has rows that must be removed first, such as runs or schedules, or if
-        it is the default namespace. Raises `NotFound` if the namespace does not exist.
-        """
+        """Delete a namespace, together with rows that have no use without it, such as its tokens and timers. Raises
+        `NotFound` if the namespace does not exist. Raises `Conflict`, and deletes nothing, if it is the default
+        namespace or still has rows that must be removed first, such as runs or schedules."""
         if name == DEFAULT_NAMESPACE:
             raise Conflict("the namespace 'default' cannot be deleted")
         now = self.engine.clock.now()
@@ -93,20 +90,16 @@ class AppAccess(ABC):
         bound: dict[str, str] | None = None,
         request_id: str | None = None,
     ) -> tuple[str, TokenInfo]:
-        """Create a token. Returns (the secret text, the description of the token). The secret text is not stored, so it
-        cannot be shown again.
-
-        Raises `Conflict` if the `request_id` was used before: the secret text of the first token cannot be returned
-        again. Raises `NotFound` if the namespace does not exist, and `OstinatoError` if the role or `expires_in` is
-        wrong.
-        """
+        """Create a token. Returns (its secret text, its description). The text is not stored and cannot be shown again.
+        Raises `Conflict` if the `request_id` was used before, `NotFound` if the namespace does not exist, and
+        `OstinatoError` if the role or `expires_in` is wrong."""
         now = self.engine.clock.now()
         checked_role = access.read_role(role)
         id = self._ids.new(now)
         token, hash = access.make_token(id)
         lasts = None if expires_in is None else read_length(expires_in, "expires_in")
         if lasts is not None and lasts <= 0:
-            raise OstinatoError(f"expires_in {expires_in!r} must be greater than zero")
+            raise ArgumentError(f"expires_in {expires_in!r} must be greater than zero", "expires_in")
         expires = None if lasts is None else now + lasts
         event = audit(
             now, namespace or self.namespace, "token:created", id, self.actor, role=checked_role.value, label=label
@@ -145,8 +138,8 @@ class AppAccess(ABC):
         await self._once(request_id, f"revoke token {id}", now, revoke)
 
     async def _once(self, request: str | None, what: str, now: Micros, work: Callable[[], Operation[Any]]) -> Any:
-        """Run `work` in one transaction, and return its answer. The change is made only once, even if the store retries
-        the transaction. With a `request` id, it is made only once even if the caller repeats the call."""
+        """Call `work`, execute the operation that it returns in one transaction, and return the answer. A later call
+        with the same `request` id changes nothing, and returns the first answer."""
         answer = await run_once(self.store, self.namespace, request, what, now, work)
         self.engine.nudge()
         return answer

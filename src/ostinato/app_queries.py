@@ -1,9 +1,8 @@
-"""Let an app read runs, logs, events, timers and nodes. Except for nodes, an app reads only what belongs to its
-namespace."""
+"""Let an app read runs, logs, events, timers and nodes. Except for nodes, an app reads only its own namespace."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ostinato.engine.computing import Computing
 from ostinato.engine.rows import read_event, whole_run
@@ -11,7 +10,7 @@ from ostinato.engine.run_queries import list_runs
 from ostinato.errors import NotFound, OstinatoError, check_limit, did_you_mean
 from ostinato.model import Event, Run, Status, Timer
 from ostinato.run_views import LogLine, RunInfo, run_info
-from ostinato.store.contract import Operation, Store, sql
+from ostinato.store.contract import Operation, Row, Store, single, sql
 from ostinato.when.instants import to_datetime
 
 if TYPE_CHECKING:
@@ -24,17 +23,14 @@ class AppQueries:
     computing: Computing
 
     async def get(self, id: str) -> RunInfo:
-        """Return the newest attempt of a run. `id` is the run's id, or the `id` that its caller gave to `start`. Raises
+        """Return the newest attempt of a run. `id` is the run's own id, or the `id` that was passed to `start`. Raises
         `NotFound` if there is no such run."""
         return run_info(await self._newest(id))
 
     async def attempts(self, id: str) -> list[RunInfo]:
         root = (await self._newest(id)).root_id
-
-        def chain(_: int) -> Operation[list[Any]]:
-            return (yield sql("chain", root=root))
-
-        return [run_info(whole_run(row)) for row in await self.store.read(chain)]
+        rows = await self.store.read(lambda _: single(sql("chain", root=root)))
+        return [run_info(whole_run(row)) for row in rows]
 
     async def runs(
         self,
@@ -47,8 +43,7 @@ class AppQueries:
         attempts: bool = False,
     ) -> list[RunInfo]:
         """Return runs, newest first. `before` is the `run_id` of the last run on the previous page. With `attempts`,
-        the earlier attempts of each run are returned, too. Raises `OstinatoError` if the status is unknown, and
-        `LimitError` if the limit is wrong."""
+        include earlier attempts. Raises `OstinatoError` for an unknown status, and `LimitError` for a wrong limit."""
         if status is not None and status not in set(Status):
             hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
             raise OstinatoError(f"status {status!r} is unknown; {hint}")
@@ -69,58 +64,46 @@ class AppQueries:
 
     async def counts(self) -> dict[str, int]:
         """Return a dict from status to the number of attempts with this status."""
-
-        def count_runs(_: int) -> Operation[list[Any]]:
-            return (yield sql("count_runs", namespace=self.namespace))
-
-        return {row[0]: int(row[1]) for row in await self.store.read(count_runs)}
+        rows = await self.store.read(lambda _: single(sql("count_runs", namespace=self.namespace)))
+        return {status: int(count) for status, count in rows}
 
     async def logs(self, id: str) -> list[LogLine]:
         """Return the log lines of all attempts of a run. Raises `NotFound` if there is no such run."""
         log_lines: list[LogLine] = []
         for attempt in await self.attempts(id):
-
-            def lines(_: int, run: str = attempt.run_id) -> Operation[list[Any]]:
-                return (yield sql("logs_of", run=run))
-
-            log_lines += [LogLine(to_datetime(at), level, text) for _, at, level, text in await self.store.read(lines)]
+            lines = sql("logs_of", run=attempt.run_id)
+            rows = await self.store.read(lambda _, lines=lines: single(lines))  # type: ignore[misc]
+            log_lines += [LogLine(to_datetime(at), level, text) for _, at, level, text in rows]
         return log_lines
 
     async def events(
         self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
     ) -> list[Event]:
-        """Return events with a sequence number above `after`, in the order of their commits. With a `subject`, return
-        only events about this subject. With `newest=True`, return the last events instead. Raises `OstinatoError` if
-        `newest` is combined with `after` or `subject`."""
+        """Return the first events after the sequence number `after`, at most `limit`, in the order of their commits.
+        With a `subject`, return only events about it. With `newest=True`, return the last events of the namespace
+        instead. Raises `OstinatoError` if `newest` is combined with `after` or `subject`."""
         if newest and (after or subject is not None):
             raise OstinatoError("newest returns the last events; leave out after and subject")
         check_limit(limit)
-
-        def read_events(_: int) -> Operation[list[Any]]:
-            if newest:
-                return (yield sql("newest_events", namespace=self.namespace, limit=limit))[::-1]
-            if subject is not None:
-                return (yield sql("events_of", namespace=self.namespace, subject=subject, after=after, limit=limit))
-            return (yield sql("namespace_events", namespace=self.namespace, after=after, limit=limit))
-
-        return await self.computing.each(self.namespace, map(read_event, await self.store.read(read_events)))
+        if newest:
+            statement = sql("newest_events", namespace=self.namespace, limit=limit)
+        elif subject is not None:
+            statement = sql("events_of", namespace=self.namespace, subject=subject, after=after, limit=limit)
+        else:
+            statement = sql("namespace_events", namespace=self.namespace, after=after, limit=limit)
+        rows = await self.store.read(lambda _: single(statement))
+        return await self.computing.each(self.namespace, map(read_event, rows[::-1] if newest else rows))
 
     async def upcoming(self, limit: int = 100) -> list[Timer]:
         """Return the timers, soonest first."""
         check_limit(limit)
-
-        def due(_: int) -> Operation[list[Any]]:
-            return (yield sql("list_timers", namespace=self.namespace, after=0, limit=limit))
-
-        return [Timer(*row) for row in await self.store.read(due)]
+        timers = sql("list_timers", namespace=self.namespace, after=0, limit=limit)
+        return [Timer(*row) for row in await self.store.read(lambda _: single(timers))]
 
     async def last_event(self) -> int:
         """Return the sequence number of the newest event."""
-
-        def last(_: int) -> Operation[int]:
-            return int((yield sql("last_event"))[0][0])
-
-        return await self.store.read(last)
+        ((seq,),) = await self.store.read(lambda _: single(sql("last_event")))
+        return int(seq)
 
     async def nodes(self) -> tuple[NodeInfo, ...]:
         from ostinato.engine.membership import list_nodes
@@ -128,19 +111,14 @@ class AppQueries:
         return await self.store.read(lambda _: list_nodes())
 
     async def _newest(self, id: str) -> Run:
-        def newest(_: int) -> Operation[list[Any]]:
+        def newest(_: int) -> Operation[list[Row]]:
             rows = yield sql("run_of_chain", root=id)
             if rows:
                 return rows
             first = yield sql("run_by_key", namespace=self.namespace, key=id)
-            if not first:
-                return []
-            return (yield sql("run_of_chain", root=first[0][0]))
+            return (yield sql("run_of_chain", root=first[0][0])) if first else []
 
-        rows = await self.store.read(newest)
-        if not rows:
-            raise NotFound(f"there is no run {id!r} in namespace {self.namespace!r}")
-        run = whole_run(rows[0])
-        if run.namespace != self.namespace:
+        run = next(map(whole_run, await self.store.read(newest)), None)
+        if run is None or run.namespace != self.namespace:
             raise NotFound(f"there is no run {id!r} in namespace {self.namespace!r}")
         return run

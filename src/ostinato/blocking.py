@@ -1,5 +1,5 @@
-"""Call coroutines from code that does not await. They run on an event loop in a thread. A call blocks until it has a
-result."""
+"""Call coroutines from code that does not await. The coroutines run on an event loop in another thread, and each call
+blocks until its coroutine ends."""
 
 from __future__ import annotations
 
@@ -7,23 +7,27 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import CancelledError, Future
 from functools import wraps
 from typing import Any, TypeVar
 
 from ostinato.errors import OstinatoError
 
 T = TypeVar("T")
+_PATIENCE = 5.0  # seconds that a cancelled task has to end
 
 
 class LoopThread:
-    """An event loop in its own thread. It runs from `start` until `stop`. At other times `call` raises `OstinatoError`
-    with the message `closed`."""
+    """An event loop that runs in a separate thread, which has the name `name`. While the loop is not running, `call`
+    raises an `OstinatoError` with the message `closed`."""
 
     def __init__(self, name: str, closed: str) -> None:
         self._name = name
         self._closed = closed
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()  # `stop` cancels each call that has passed the check for a running loop
+        self._calls: set[Future[Any]] = set()
 
     def start(self) -> None:
         loop = self._loop = asyncio.new_event_loop()
@@ -32,26 +36,52 @@ class LoopThread:
 
     def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine in the loop, and return its result. An exception of the coroutine is raised here. Raises
-        `OstinatoError` if the loop is not running."""
-        if self._loop is None:
-            coroutine.close()
-            raise OstinatoError(self._closed)
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+        `OstinatoError` if another thread stops the loop meanwhile."""
+        with self._lock:
+            loop = self._loop
+            if loop is None:
+                coroutine.close()
+                raise OstinatoError(self._closed)
+            future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+            self._calls.add(future)
+        try:
+            return future.result()
+        except CancelledError:
+            if self._loop is loop:
+                raise
+            raise OstinatoError(self._closed) from None
+        finally:
+            self._calls.discard(future)
 
     def stop(self) -> None:
-        """End the thread and close the loop. Does nothing if the loop is not running."""
-        loop, thread = self._loop, self._thread
-        self._loop = self._thread = None
+        """Cancel the calls of other threads, end the thread, and close the loop. Does nothing if the loop is not
+        running."""
+        with self._lock:
+            loop, thread = self._loop, self._thread
+            self._loop = self._thread = None
+            calls = list(self._calls)
         if loop is not None and thread is not None:
+            for future in calls:
+                future.cancel()  # this also cancels the task in the loop
+            asyncio.run_coroutine_threadsafe(_end_tasks(), loop).result()
             loop.call_soon_threadsafe(loop.stop)
             thread.join()
             loop.close()
 
 
+async def _end_tasks() -> None:
+    """Cancel the other tasks of the running loop, and wait until they have ended. A task may refuse to end, so the wait
+    is short."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    if tasks:
+        await asyncio.wait(tasks, timeout=_PATIENCE)
+
+
 class BlockingCalls:
-    """Wraps `target`, an object with coroutine methods, for code that does not await. A coroutine method of `target`
-    becomes a method that blocks until the coroutine is done. An async generator becomes a plain generator. `wait` runs
-    a coroutine and returns its result."""
+    """Makes the methods of `target` usable in code that does not await. Coroutine methods block, and async generators
+    become plain generators. `wait` is a function that runs a coroutine and returns its result."""
 
     def __init__(self, target: Any, wait: Callable[[Coroutine[Any, Any, Any]], Any]) -> None:
         self._target = target

@@ -24,18 +24,16 @@ class MachineClock(Clock, Protocol):
 
     @property
     def origin(self) -> str | None:
-        """Return an id of the moment from which the ticks are counted. The ticks of two processes can be compared if
-        they have the same origin. None means that they cannot be compared."""
+        """Return an id of the moment from which ticks are counted. Two processes with the same id can compare their
+        ticks. None means that ticks cannot be compared between processes."""
         ...
 
     def ticks(self) -> Micros:
-        """Return microseconds since the origin. Setting the clock does not change them."""
+        """Return microseconds since the moment named by `origin`. Setting the clock does not change this number."""
         ...
 
 
 class SystemClock:
-    """The wall clock of this machine."""
-
     virtual = False
 
     def __init__(self) -> None:
@@ -49,14 +47,12 @@ class SystemClock:
 
 
 def _ticks() -> int:
-    """Return nanoseconds since boot. They include the time in which the machine was suspended, if the system counts
-    it."""
+    """Return nanoseconds since boot. With `CLOCK_BOOTTIME`, this includes time while the machine was suspended."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns()
 
 
 def _origin() -> str | None:
-    """Return an id for the origin of the ticks: this boot of the machine, and the Linux time namespace of this process.
-    Processes with the same id have the same ticks. Returns None if the system has no such ids."""
+    """Return the boot id and the id of the Linux time namespace, as one text. Returns None on systems without these."""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/time')}"
@@ -64,10 +60,8 @@ def _origin() -> str | None:
 
 
 class SharedClock:
-    """The time that all nodes of one store share: this machine's ticks plus an offset.
-
-    Changing the machine's clock does not change this time.
-    """
+    """The time that all nodes of a store share: the ticks of this machine plus the offset `ahead`. If somebody sets the
+    machine's clock, this time does not change until `set` replaces the offset."""
 
     def __init__(self, local: MachineClock) -> None:
         self.local = local
@@ -79,7 +73,7 @@ class SharedClock:
         return self.local.ticks() + self.ahead
 
     def set(self, ahead: Micros) -> Micros:
-        """Use `ahead` as the new offset from the machine's ticks. Returns by how much the time changes."""
+        """Replace the offset by `ahead`. Returns the difference, which is positive if the clock goes forward."""
         step, self.ahead = ahead - self.ahead, ahead
         self.measured_at = self.local.ticks()
         return step

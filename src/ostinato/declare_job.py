@@ -14,8 +14,6 @@ from ostinato.when.durations import Length
 
 
 class JobOptions(TypedDict, total=False):
-    """The options that a job may declare."""
-
     name: str | None
     retry: Retry | int | Mapping[str, Any] | None
     timeout: Length | None

@@ -1,8 +1,5 @@
-"""Diagnose a store and its nodes. Each check has a remedy if something is wrong.
-
-`diagnose` changes nothing by default. With `repair=True` it makes safe repairs, adds missing labels of schedules, and
-tries parked timers again.
-"""
+"""Diagnose a store and its nodes, with a remedy for each problem. With `repair=True`, `diagnose` also makes safe
+repairs, adds missing search labels of schedules, and tries to fire parked timers again."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -23,7 +20,7 @@ from ostinato.functions.store import statement
 from ostinato.schedules.operations.run_ended import PAUSED_BY_FAILURES
 from ostinato.schedules.operations.search import label_all, missing_labels
 from ostinato.schedules.rows import read_outcomes
-from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.contract import Rows, Statement, single, sql
 from ostinato.store.sqlite import SqliteStore
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
@@ -45,7 +42,7 @@ _LITTLE = 100 * _MEGABYTE
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one check. `remedy` says what an operator should do; it is empty if nothing is to be done."""
+    """The result of one check. `remedy` says what an operator should do, if anything."""
 
     name: str
     state: State
@@ -116,7 +113,7 @@ def _zone_rules(alive: Sequence[NodeInfo]) -> Check:
 
 
 def _newer_rules(used: ZoneRules, installed: str | None) -> Check | None:
-    """Return a notice if the package tzdata is newer than the rules in use, otherwise None."""
+    """Return a notice if the package tzdata has newer rules than the rules in use. Otherwise returns None."""
     if (
         installed is None
         or used.source == "tzdata"
@@ -132,59 +129,51 @@ def _newer_rules(used: ZoneRules, installed: str | None) -> Check | None:
 _VERSION = re.compile(r"\d{4}[a-z]")
 
 
-async def _overdue(app: Ostinato, now: Micros, alive: bool) -> Check:
-    def late(_: int) -> Operation[list[Row]]:
-        return (yield sql("overdue_schedules", before=now - _OVERDUE, limit=_MOST))
+async def _read(app: Ostinato, statement: Statement) -> Rows:
+    return await app.store.read(lambda _: single(statement))
 
-    rows = await app.store.read(late)
-    if not rows:
-        return Check("overdue_schedules", "ok", "none")
-    names = _some([f"{row[0]}/{row[1]}" for row in rows])
+
+def _list(check: str, items: Sequence[str], remedy: str, *, words: str = "", none: str = "none") -> Check:
+    """Return the result of a check that looks for `items`, each of which is a problem. Without items, the status is
+    "ok", and the message is `none`. With items, the status is "wrong", and the message has `words` (by default, the
+    number of items) and the first items."""
+    if not items:
+        return Check(check, "ok", none)
+    return Check(check, "wrong", f"{words or _count(items)}: {_some(items)}", remedy)
+
+
+async def _overdue(app: Ostinato, now: Micros, alive: bool) -> Check:
+    rows = await _read(app, sql("overdue_schedules", before=now - _OVERDUE, limit=_MOST))
     remedy = (
         "nodes are running but behind: check their logs, their load and `ostinato_beat_lag_seconds`"
         if alive
         else "no node is running: start one. `ostinato upcoming --late` shows what will happen to late occurrences"
     )
-    return Check("overdue_schedules", "wrong", f"{_count(rows)}: {names}", remedy)
+    return _list("overdue_schedules", [f"{row[0]}/{row[1]}" for row in rows], remedy)
 
 
 async def _unserved(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Check:
     """Check for ready runs in queues that no node serves."""
-
-    def ready(_: int) -> Operation[list[Row]]:
-        return (yield sql("ready_queues"))
-
     served = {queue for node in alive for queue in node.queues}
-    rows = [row for row in await app.store.read(ready) if row[0] not in served and row[2] <= now - _UNSERVED]
-    if not rows:
-        return Check("unserved_queues", "ok", "none")
-    names = _some([f"{queue} ({count} runs)" for queue, count, _ in rows])
+    rows = [row for row in await _read(app, sql("ready_queues")) if row[0] not in served and row[2] <= now - _UNSERVED]
+    names = [f"{queue} ({count} runs)" for queue, count, _ in rows]
     remedy = "start a node that serves it: `ostinato worker --app … --queue NAME`; without --queue it serves `default`"
-    return Check("unserved_queues", "wrong", f"runs are ready, and no node serves their queue: {names}", remedy)
+    return _list("unserved_queues", names, remedy, words="runs are ready, and no node serves their queue")
 
 
 async def _unknown_kinds(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Check:
     """Check for ready runs of kinds that no node knows."""
-
-    def ready(_: int) -> Operation[list[Row]]:
-        return (yield sql("ready_kinds"))
-
     known_kinds = {kind for node in alive for kind in node.kinds}
-    rows = await app.store.read(ready)
+    rows = await _read(app, sql("ready_kinds"))
     waiting = [(kind, count) for kind, count, since in rows if since <= now - _UNSERVED]
     unknown = [f"{kind} ({count} runs)" for kind, count in waiting if kind not in known_kinds]
-    if not unknown:
-        return Check("unknown_kinds", "ok", "none")
     remedy = "start a node whose version and app know these kinds"
-    return Check("unknown_kinds", "wrong", f"runs are ready, and no node knows their kind: {_some(unknown)}", remedy)
+    return _list("unknown_kinds", unknown, remedy, words="runs are ready, and no node knows their kind")
 
 
 async def _failing(app: Ostinato) -> Check:
-    def failing(_: int) -> Operation[list[Row]]:
-        return (yield sql("failing_schedules", limit=_READ))
-
     rows = []
-    for namespace, name, text, paused, notes in await app.store.read(failing):
+    for namespace, name, text, paused, notes in await _read(app, sql("failing_schedules", limit=_READ)):
         with suppress(ValueError, TypeError, KeyError):  # a schedule that cannot be read is parked, and reported below
             outcomes = read_outcomes(text)
             given_up = paused is not None and str(notes).startswith(PAUSED_BY_FAILURES)
@@ -192,12 +181,9 @@ async def _failing(app: Ostinato) -> Check:
                 times = f"{outcomes.failures} times in a row" + (", and paused because of it" if given_up else "")
                 reason = _short((outcomes.failure or {}).get("reason"))
                 rows.append((outcomes.failures, f"{namespace}/{name} ({times}, last: {reason})"))
-    if not rows:
-        return Check("failing_schedules", "ok", "none")
     rows.sort(key=lambda row: -row[0])
-    names = _some([words for _, words in rows])
     remedy = "`ostinato schedules history NAME` shows the runs; `ostinato runs show ID` and the log show the traceback"
-    return Check("failing_schedules", "wrong", f"{_count(rows)}: {names}", remedy)
+    return _list("failing_schedules", [words for _, words in rows], remedy)
 
 
 async def _blocking(app: Ostinato, now: Micros) -> Check:
@@ -218,19 +204,14 @@ def _short(text: str | None) -> str:
 
 
 async def _parked_schedules(app: Ostinato) -> Check:
-    def parked(_: int) -> Operation[list[Row]]:
-        return (yield sql("parked_schedules", limit=_MOST))
-
-    rows = await app.store.read(parked)
-    if not rows:
-        return Check("parked_schedules", "ok", "none")
-    names = _some([f"{row[0]}/{row[1]} ({row[2]})" for row in rows])
+    rows = await _read(app, sql("parked_schedules", limit=_MOST))
     remedy = "fix what the reason names, then `ostinato schedules update` or `resume` it, or delete it"
-    return Check("parked_schedules", "wrong", f"{_count(rows)}: {names}", remedy)
+    return _list("parked_schedules", [f"{row[0]}/{row[1]} ({row[2]})" for row in rows], remedy)
 
 
 async def _labels(app: Ostinato, *, repair: bool) -> Check:
-    """Check whether searches by job and tags find all schedules. This checks the first 10,000 schedules by id."""
+    """Check whether schedules are missing in the search index of jobs and tags. Reads only the first 10,000 schedules
+    by id. With `repair`, also adds what is missing."""
     missing, after, read = 0, "", 0
     following: str | None = ""
     while following is not None and read < _READ:
@@ -254,23 +235,19 @@ async def _labels(app: Ostinato, *, repair: bool) -> Check:
 
 
 async def _parked_timers(app: Ostinato, repair: bool) -> Check:
-    def parked(_: int) -> Operation[list[Row]]:
-        return (yield sql("parked_timers", limit=_MOST))
-
-    rows = await app.store.read(parked)
-    if not rows:
-        return Check("parked_timers", "ok", "none")
-    names = _some([f"{kind} {owner} {purpose} ({reason})" for kind, owner, purpose, reason in rows])
-    if repair:
+    rows = await _read(app, sql("parked_timers", limit=_MOST))
+    names = [f"{kind} {owner} {purpose} ({reason})" for kind, owner, purpose, reason in rows]
+    check = _list("parked_timers", names, _remedy_for_parked([str(reason) for *_, reason in rows]))
+    if rows and repair:
         await app.unpark_timers()
-        return Check("parked_timers", "notice", f"{_count(rows)}: {names}", "they are being tried again")
-    remedy = _remedy_for_parked([str(reason) for *_, reason in rows])
-    return Check("parked_timers", "wrong", f"{_count(rows)}: {names}", remedy)
+        return replace(check, state="notice", remedy="they are being tried again")
+    return check
 
 
 def _remedy_for_parked(reasons: Sequence[str]) -> str:
-    """Return what to do about timers that were parked for these reasons. If a value is too large to be stored, the
-    definition must be corrected. Otherwise the timers can be fired again, perhaps on newer nodes."""
+    """Return advice for an operator about parked timers. `reasons` are the texts of the errors with which the timers
+    failed. If one of these texts is about a number that was too large to be stored, the advice is to correct the
+    definition. Otherwise, the advice is to try the timers again."""
     if any("OverflowError" in reason or "64-bit" in reason for reason in reasons):
         return (
             "a number or a length of time is too large to be stored. `ostinato journeys check` names the place in a"
@@ -283,29 +260,19 @@ def _remedy_for_parked(reasons: Sequence[str]) -> str:
 
 
 async def _handlers(app: Ostinato) -> Check:
-    def waiting(_: int) -> Operation[list[Row]]:
-        return (yield sql("unknown_handlers", limit=_MOST))
-
-    rows = await app.store.read(waiting)
-    if not rows:
-        return Check("unknown_jobs", "ok", "no run waits for a job that no node knows")
-    names = _some([f"{row[0]} ({row[1]} runs)" for row in rows])
+    names = [f"{job} ({count} runs)" for job, count, _ in await _read(app, sql("unknown_handlers", limit=_MOST))]
     remedy = "start a node whose app declares the job, or cancel the runs: `ostinato runs list --status waiting`"
-    return Check("unknown_jobs", "wrong", f"runs wait for jobs that no node knows: {names}", remedy)
+    none = "no run waits for a job that no node knows"
+    return _list("unknown_jobs", names, remedy, words="runs wait for jobs that no node knows", none=none)
 
 
 async def _functions(app: Ostinato) -> Check:
-    """Check for runs of functions whose code no node has."""
-
-    def waiting(_: int) -> Operation[list[Row]]:
-        return (yield statement("functions_without_code", limit=_MOST))
-
-    rows = await app.store.read(waiting)
-    if not rows:
-        return Check("unknown_functions", "ok", "no run waits for a function that no node has")
-    names = _some([f"{str(reason).removeprefix(NO_CODE)} ({count} runs)" for reason, count in rows])
+    """Check for unfinished runs of durable functions that no node can continue, because no node has their code."""
+    rows = await _read(app, statement("functions_without_code", limit=_MOST))
+    names = [f"{str(reason).removeprefix(NO_CODE)} ({count} runs)" for reason, count in rows]
     remedy = "start a node whose app declares the function, with this version; `ostinato functions drain` lists them"
-    return Check("unknown_functions", "wrong", f"runs wait for functions that no node has: {names}", remedy)
+    none = "no run waits for a function that no node has"
+    return _list("unknown_functions", names, remedy, words="runs wait for functions that no node has", none=none)
 
 
 def _invariants(findings: Sequence[Finding]) -> list[Check]:

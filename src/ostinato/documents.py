@@ -57,12 +57,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One mistake in a text.
-
-    - `code`: identifies the kind of mistake, and does not change between versions
-    - `message`: what is wrong; the words may change between versions
-    - `suggestion`: how to correct the mistake; empty if there is no suggestion
-    """
+    """One mistake in a text. `code` never changes between versions, but `message` and `suggestion` may change."""
 
     code: str
     path: Path
@@ -79,8 +74,8 @@ class Positions:
     keys: dict[Path, Place] = field(default_factory=dict)
 
     def place(self, path: Path, *, key: bool = False) -> Place:
-        """Return the place of the value at `path`. If `path` leads to no value, return the place of the nearest
-        enclosing value. With `key=True`, return the place of the key at `path` instead, if there is one."""
+        """Return the place of the value at `path`, or of the nearest enclosing value if `path` leads to no value. With
+        `key=True`, return the place of the key at `path` instead, if there is one."""
         if key and path in self.keys:
             return self.keys[path]
         while path and path not in self.values:
@@ -90,11 +85,11 @@ class Positions:
 
 @dataclass(slots=True)
 class Document:
-    """The content of a text, with the problems that were found while the text was read.
+    """The content of a text, with the problems that were found while reading the text.
 
-    - `value`: the content, which may be incomplete if there are problems
-    - `unread`: the paths at which the values are unknown, because they could not be read
-    - `readable`: false if the text could not be read; then `value` is None, and the last problem gives the reason
+    - `unread`: the paths of the values that could not be read
+    - `readable`: whether the text could be read to its end. If not, `value` is None, and the last item of `problems`
+      gives the reason.
     """
 
     value: Any = None
@@ -105,8 +100,7 @@ class Document:
 
 
 def read_document(text: str, file: str, *, strict: bool = False, max_depth: int = MAX_DEPTH) -> Document:
-    """Read one document. `file` is the name of its file; if the name ends with `.json`, the text must be JSON. Raises
-    no error for a mistake in the text: the document's `problems` lists all mistakes."""
+    """Read JSON if `file` ends with `.json`, else YAML. The document's `problems` list all mistakes."""
     reader = _Reader(strict, max_depth)
     document = reader.document
     try:
@@ -127,7 +121,7 @@ class _Unreadable(Exception):
 
 @dataclass(slots=True)
 class _Repeat:
-    """An alias, with the events of the value that it repeats."""
+    """An alias such as `*defaults`, with the parser's events of the value that has the anchor `&defaults`."""
 
     alias: Event
     events: list[_Part]
@@ -149,7 +143,6 @@ class _Reader:
         self._in_alias = False
 
     def json(self, text: str) -> Any:
-        """Return the value of a text that must be JSON."""
         self._is_json = True
         try:
             # A number with too many digits is read as 0 here. Its problem is added later, when its place is known.
@@ -161,7 +154,6 @@ class _Reader:
             self._stop("document-too-deep", Place(1, 1), "it is nested too deeply", levels)
 
     def yaml(self, text: str) -> Any:
-        """Return the value of a text that must be YAML."""
         if self._strict and not self._is_json and (tab := _TAB.search(text)):
             line = text.count("\n", 0, tab.start()) + 1
             self._stop("document-tab", Place(line, tab.end() - tab.start()), "a tab indents this line", "use spaces")
@@ -177,8 +169,7 @@ class _Reader:
             self._stop("document-syntax", Place(1, 1), f"this is not YAML: {str(error).splitlines()[0]}")
 
     def _resolve_aliases(self, events: Iterator[Event]) -> Iterator[_Part]:
-        """Yield the events, with each alias replaced by a `_Repeat`. The `_Repeat` holds the events of the value to
-        which the alias refers. In strict mode, aliases are not replaced."""
+        """Yield the events, with each alias replaced by a `_Repeat`. In strict mode, aliases are not replaced."""
         anchors: dict[str, list[_Part]] = {}
         recordings: list[tuple[int, list[_Part]]] = []  # (depth, events) of values with an anchor that are not complete
         depth = 0
@@ -223,8 +214,9 @@ class _Reader:
         self._stop("document-several", _place(event), message)
 
     def _value(self, event: _Part, path: Path, ancestors: tuple[int, ...]) -> Any:
-        """Return the value that begins with this event. `ancestors` contains the `id()` of the first event of each
-        enclosing value, outermost first."""
+        """Read one value from the events of the YAML parser, and return the value. `event` is the first event of the
+        value. The other events of the value are consumed. `path` leads to the value. `ancestors` identifies the
+        enclosing values: it has the `id()` of the first event of each enclosing value."""
         if isinstance(event, _Repeat):
             after, self._events = self._events, iter(event.events)
             in_alias, self._in_alias = self._in_alias, True
@@ -272,8 +264,7 @@ class _Reader:
             yield event
 
     def _object(self, path: Path, ancestors: tuple[int, ...]) -> dict[str, Any]:
-        """Return an object, including the keys that a merge (`<<`) adds. If the object itself has such a key too, the
-        object's own value and place are used."""
+        """Return an object, including the keys that a merge (`<<`) adds. The object's own keys have precedence."""
         members: dict[str, Any] = {}
         merges: list[list[_Part]] = []
         lines: dict[str, int] = {}
@@ -322,7 +313,8 @@ class _Reader:
         return not self._strict and isinstance(key, ScalarEvent) and self._tag(key) == "merge"
 
     def _subtree(self) -> list[_Part]:
-        """Consume and return the events of the next value."""
+        """Consume the next value of the document, and return its parts. A part is an event of the YAML parser, or a
+        `_Repeat` for an alias."""
         parts, depth = [], 0
         for part in self._events:
             parts.append(part)
@@ -333,8 +325,8 @@ class _Reader:
         return parts
 
     def _merged(self, parts: list[_Part], path: Path, ancestors: tuple[int, ...]) -> dict[str, Any]:
-        """Return the members that a merge such as `<<: *defaults` adds. If several merged objects have the same key,
-        the value in the first of these objects is used."""
+        """Return the members that a merge such as `<<: *defaults` adds. If several objects are merged and have the same
+        key, the first object has precedence."""
         while isinstance(parts[0], _Repeat):
             parts = parts[0].events
         after, self._events = self._events, iter(parts)
@@ -390,8 +382,8 @@ class _Reader:
         self.document.unread.add(path)
 
     def _text(self, event: ScalarEvent, path: Path) -> str:
-        """Return the text of a scalar. JSON may write one character as two escapes (a surrogate pair); they are
-        joined."""
+        """Return the text of a scalar. A surrogate pair (two escapes in JSON) becomes one character. If half of a pair
+        is missing, records a problem and returns an empty text."""
         text = str(event.value)
         if text.isascii():
             return text
@@ -403,8 +395,8 @@ class _Reader:
             return ""
 
     def _tag(self, event: ScalarEvent) -> str:
-        """Return the type of a scalar, such as "int". It is the type of the explicit tag, or else the type that YAML
-        derives from the text."""
+        """Return the name of a scalar's type, such as "int". If the scalar has a tag, such as `!!int`, the tag names
+        the type. Otherwise the rules of YAML determine the type."""
         tag = event.ctag
         if tag is None or str(tag) == "!":
             tag = self._yaml.resolver.resolve(ScalarNode, event.value, event.implicit)

@@ -1,10 +1,10 @@
-"""Define the errors that users see, and helpers for their messages. A message says where the problem is, which value
-was given, and what would be right."""
+"""Define the errors that users see. A message names the place and the wrong value, and says what would be right."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import wraps
 from inspect import signature
@@ -22,10 +22,7 @@ class OstinatoError(Exception):
 
 
 class SpecError(OstinatoError, ValueError):
-    """Raised if a spec, or a part of one, is wrong.
-
-    `field` names the place, `value` is the value at this place, and `hint` says what would be right.
-    """
+    """Raised if a spec, or a part of one, is wrong. `field` names the place, and `hint` says what would be right."""
 
     def __init__(self, message: str, *, field: str = "", value: object = None, hint: str = "") -> None:
         super().__init__(f"{message}; {hint}" if hint else message)
@@ -40,13 +37,49 @@ class SpecError(OstinatoError, ValueError):
         return SpecError(f"{place}: {self.message}", field=field, value=self.value, hint=self.hint)
 
 
-class InputError(OstinatoError):
-    """Raised if a job does not accept an input. `faults` has a pair for each mistake: (its path in the input, a
-    description)."""
+class ArgumentError(OstinatoError):
+    """Raised if an argument of a call is wrong. `path` leads to the mistake. It begins with the name of the argument,
+    for example `("patterns", 2)`. If `secret` is true, the wrong value may be a secret. In that case, responses and
+    logs must not contain the value."""
 
-    def __init__(self, message: str, faults: Sequence[tuple[tuple[str | int, ...], str]]) -> None:
+    def __init__(self, message: str, *path: str | int, secret: bool = False) -> None:
+        super().__init__(message)
+        self.path = path
+        self.secret = secret
+
+
+class InputError(OstinatoError):
+    """Raised if a job refuses an input.
+
+    - `faults`: (path in the input, description) for each mistake
+    - `argument`: the path of the input among the arguments of the call, for example `("inputs", 2)`
+    - `secret`: if true, nobody may repeat the wrong values, because they may be secrets
+    """
+
+    def __init__(
+        self,
+        message: str,
+        faults: Sequence[tuple[tuple[str | int, ...], str]],
+        *,
+        argument: tuple[str | int, ...] = ("input",),
+        secret: bool = False,
+    ) -> None:
         super().__init__(message)
         self.faults = tuple(faults)
+        self.argument = argument
+        self.secret = secret
+
+
+@contextmanager
+def naming_argument(*path: str | int) -> Iterator[None]:
+    """If the `with` block raises an `OstinatoError`, raise an `ArgumentError` with `path` and the same message instead.
+    An error of a subclass, such as `Conflict`, is raised unchanged."""
+    try:
+        yield
+    except OstinatoError as problem:
+        if type(problem) is not OstinatoError:
+            raise
+        raise ArgumentError(str(problem), *path) from None
 
 
 class LimitError(OstinatoError, ValueError):
@@ -72,6 +105,17 @@ def short_json(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     return short_repr(value)
+
+
+def name_url(url: object) -> str:
+    """Return the name of a wrong URL for an error message. If the URL may contain a secret, the name is only the word
+    "url". Otherwise the name is the word "url" and the URL, such as `url 'htp://a.example'`."""
+    return "url" if may_have_secret(url) else f"url {short_repr(url)}"
+
+
+def may_have_secret(value: object) -> bool:
+    """Return whether a value, or a part of it, may be a URL with a password or with a token in its query."""
+    return any(sign in str(value) for sign in "@?")
 
 
 _SHORT = Repr()
@@ -171,8 +215,7 @@ _SYNONYMS = {
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that the user probably meant, found as a synonym or by similar spelling. Returns None if there
-    is none."""
+    """Return the choice that is a synonym of `word` or has a similar spelling. Returns None if there is none."""
     names = list(choices)
     for other in _SYNONYMS.get(word.lower().replace("-", "_"), ()):
         if other in names:
@@ -182,8 +225,7 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 
 
 def is_text(value: object) -> bool:
-    """Return whether a value is a text that every store accepts: it is not empty, and has no NUL and no lone
-    surrogate."""
+    """Return whether a value is a text that every store accepts: not empty, without NUL and lone surrogates."""
     return isinstance(value, str) and value != "" and not _NOT_STORABLE.search(value)
 
 
@@ -198,8 +240,8 @@ def check_text(value: object, what: str, most: int | None = None) -> None:
 
 
 def refuse_nul(value: object, where: str) -> None:
-    """Raise `OstinatoError` if a text or a key in a JSON value has a NUL or half of a surrogate pair. The message
-    begins with `where`."""
+    """Raise `OstinatoError` if a text anywhere in a JSON value contains a NUL or a lone surrogate, which cannot be
+    stored. The message begins with `where`."""
     left: list[tuple[str, object]] = [("", value)]
     while left:
         place, part = left.pop()
@@ -219,7 +261,7 @@ MOST_LISTED = 100_000
 
 
 def limit_rule(most: int) -> str:
-    """Return the text for error messages about a wrong `limit`. It says which numbers are allowed."""
+    """Return what error messages say about a wrong `limit`, for example "not a whole number from 1 to 100"."""
     return f"not a whole number from 1 to {most:,}"
 
 
@@ -237,14 +279,15 @@ def list_choices(choices: Collection[str]) -> str:
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """Return a hint with the choice that the user probably meant, or an empty text."""
+    """Return a hint with the choice that the user probably meant, such as `did you mean 'daily'?`. Returns "" if no
+    choice is similar to `word`."""
     near = nearest(word, choices)
     return f"did you mean {str(near)!r}?" if near else ""
 
 
 def check_keywords(function: Callable[..., Any], keywords: Iterable[str], where: str) -> None:
-    """Raise `TypeError` if a function does not accept one of the keywords. The message suggests a similar keyword, or
-    lists the keywords that the function accepts."""
+    """Raise `TypeError` if `function` does not accept one of `keywords`. The message suggests keywords that it
+    accepts."""
     names = [one.name for one in signature(function).parameters.values() if one.kind is one.KEYWORD_ONLY]
     for name in keywords:
         if name not in names:
@@ -252,8 +295,8 @@ def check_keywords(function: Callable[..., Any], keywords: Iterable[str], where:
 
 
 def naming_keywords(where: str) -> Callable[[F], F]:
-    """Return a decorator for a coroutine function. A call with an unknown keyword then raises a `TypeError` that
-    suggests a similar keyword, or lists the keywords that the function accepts."""
+    """Return a decorator for coroutine functions. A call with an unknown keyword raises a `TypeError`, which suggests
+    keywords that the function accepts. `where` names the function in the message."""
 
     def decorate(function: F) -> F:
         takes = set(signature(function).parameters)
@@ -270,7 +313,8 @@ def naming_keywords(where: str) -> Callable[[F], F]:
 
 
 def missing_attribute(owner: object, place: str, name: str) -> AttributeError:
-    """Return an `AttributeError` that suggests the attribute that the user probably meant."""
+    """Return an `AttributeError` which says that `place` has no attribute `name`. It suggests a similar attribute of
+    `owner`, or lists all of them if none is similar. If `name` begins with `_`, it does neither."""
     public = [other for other in dir(type(owner)) if not other.startswith("_")]
     hint = "" if name.startswith("_") else did_you_mean(name, public) or list_choices(public)
     return AttributeError(f"{place} has no {name!r}{'; ' + hint if hint else ''}", name=name, obj=owner)
@@ -285,8 +329,7 @@ class NotAStore(StoreError):
 
 
 class StoreUnavailable(StoreError):
-    """Raised if the store is temporarily unavailable. Changes that were confirmed before are safe, and the call may be
-    tried again."""
+    """Raised if the store is temporarily unavailable. Confirmed changes are safe, and the call may be tried again."""
 
 
 class StoreRefused(StoreError):
@@ -302,7 +345,7 @@ class NotFound(OstinatoError):
 
 
 class RunEnded(OstinatoError):
-    """Raised if the awaited run did not succeed."""
+    """Raised to a caller that waited for a run, if the run did not succeed. `status` says how the run has ended."""
 
     def __init__(self, run_id: str, status: str, reason: str | None, error: object = None) -> None:
         super().__init__(f"run {run_id} {status.replace('_', ' ')}" + (f": {reason}" if reason else ""))
@@ -313,7 +356,7 @@ class RunEnded(OstinatoError):
 
 
 class RunFailed(RunEnded):
-    """Raised if the run failed or timed out. `error` is the exception that the run raised, as a JSON value."""
+    """Raised if the run failed, timed out or crashed. `error` is the exception that the run raised, as a JSON value."""
 
 
 class RunCancelled(RunEnded):

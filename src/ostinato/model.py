@@ -61,8 +61,7 @@ _LONGEST: Micros = 1_000 * 366 * 86_400 * SECOND
 
 
 def read_length(value: Length, field_name: str) -> Micros:
-    """Return a length of time in microseconds. `value` is a text (`"5s"`, `"PT5M"`), a timedelta or a number of
-    seconds. Raises `OstinatoError` if it is not a length, is too long, or counts months."""
+    """Return a length of time in microseconds. Raises `OstinatoError` if it is invalid, is too long, or has months."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         micros = value * SECOND
         if not -_LONGEST <= micros <= _LONGEST:  # not a number (NaN) is refused here, too
@@ -144,8 +143,7 @@ class Retry:
 
 
 def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
-    """Return the policy that `3`, `Retry(…)` or `{"attempts": 3, "delay": "5s"}` means; None means the default. Raises
-    `OstinatoError` for any other value."""
+    """Return the policy that `3`, `Retry(…)` or `{"attempts": 3, "delay": "5s"}` means; None means the default."""
     if value is None:
         return Retry()
     if isinstance(value, Retry):
@@ -171,8 +169,7 @@ class Limit:
     - `per`: the period as a text such as `"1m"`, a timedelta or a number of seconds; converted to a timedelta
     - `weight`: the key's share of the nodes, relative to the weights of other keys
 
-    Runs with the same key share the limit. Without `most` and `rate`, the limit only gives each key a fair share of the
-    nodes.
+    Runs with the same key share the limit. Without `most` and `rate`, each key only gets a fair share of the nodes.
     """
 
     key: str
@@ -196,7 +193,6 @@ class Limit:
 
     @property
     def period(self) -> Micros:
-        """Return `per` in microseconds."""
         return _micros(self.per)
 
     def as_stored(self) -> dict[str, Any]:
@@ -210,11 +206,8 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of one run. They override the options of the job. None means that the job's option applies.
-
-    `crashes` is the number of crashes in a row, without progress, after which a run fails. Only extensions (`Way`) set
-    `crashes`; if it is None, the number is 3.
-    """
+    """The options of one run, which override the options of its job. None means that the job's option applies.
+    `crashes` is the number of crashes in a row without progress after which the run fails. By default, it is 3."""
 
     retry: Retry | None = None
     timeout: Micros | None = None
@@ -229,10 +222,8 @@ class Run:
     """One attempt of a run.
 
     - `root_id`: the id of the first attempt, which identifies the chain of attempts
-    - `claim`: how often this attempt was claimed
-    - `detail`: JSON that the schedule has stored about the occurrence, or None, if there is no schedule
-
-    A write of a node that has an older claim number is refused (the fence).
+    - `claim`: how often this attempt was claimed; a write under an older claim is refused
+    - `detail`: what the schedule has stored about the occurrence, as JSON; None if no schedule started the run
     """
 
     id: str

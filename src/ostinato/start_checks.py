@@ -1,12 +1,11 @@
-"""Check the arguments with which runs are started, and build the runs. Mistakes are found here, before a run is stored.
-Values that many runs of one job share are computed once."""
+"""Check the arguments of a start before a run is stored, and build runs. What many runs share is computed once."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import linecache
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypedDict
@@ -40,6 +39,23 @@ class StartOptions(TypedDict, total=False):
 
 
 _OPTIONS = StartOptions.__optional_keys__
+
+
+class StartCall(StartOptions, total=False):
+    """The keywords of `start`."""
+
+    id: str | None
+    at: datetime | str | None
+    connection: Any
+    request_id: str | None
+
+
+class StartManyCall(StartOptions, total=False):
+    """The keywords of `start_many`."""
+
+    ids: Sequence[str] | None
+    at: datetime | str | None
+    request_id: str | None
 
 
 class RunBuilder:
@@ -87,9 +103,8 @@ class RunBuilder:
         return self._own.deadline
 
     def run(self, id: str, input: Mapping[str, Any] | None, key: str | None) -> tuple[Run, Timer | None]:
-        """Build one run. Returns (run, timer); the timer is for the run's deadline, and is None if there is no
-        deadline. `key` is the id that the caller chose for the run, or None. Raises `OstinatoError` if the input or the
-        key is wrong."""
+        """Build one run. Returns (run, timer of its deadline); the timer is None if the run has no deadline. `key` is
+        the id that the caller chose, or None. Raises `OstinatoError` if the input or the key is wrong."""
         if input is not None and not isinstance(input, Mapping):
             raise OstinatoError(
                 f"job {self._name!r}: the input {short_repr(input)} is not an object with string keys; "
@@ -176,19 +191,16 @@ def read_limit(value: Limit | int | Mapping[str, Any] | None, name: str) -> Limi
 
 
 def is_same_function(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether two function objects come from the same definition. A module that is imported twice creates two
-    objects for the same function."""
+    """Return whether two functions come from the same definition, even if they are different objects because a module
+    was imported twice. They must have the same module and qualified name. Two definitions in one file are different."""
     if (first.__module__, first.__qualname__) != (second.__module__, second.__qualname__):
         return False
     return not _are_both_in_source(first, second)
 
 
 def _are_both_in_source(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether the source file, as it is now, defines both functions, on different lines.
-
-    Returns False if the module was edited and reloaded, and the file no longer defines the older function. Also returns
-    False if the source cannot be read.
-    """
+    """Return whether the source file, as it is now, contains a separate definition of each function. The result is
+    False if the older one is gone after a reload, or if the file cannot be read."""
     codes = [getattr(inspect.unwrap(function), "__code__", None) for function in (first, second)]
     places = {(code.co_filename, code.co_name, code.co_firstlineno) for code in codes if code is not None}
     files = {file for file, _, _ in places}

@@ -22,7 +22,7 @@ from ostinato.functions.views import FunctionInfo
 from ostinato.journeys.api.changes import Journeys
 from ostinato.run_views import RunInfo
 from ostinato.schedules.api.changes import Schedules
-from ostinato.start_checks import StartOptions
+from ostinato.start_checks import StartCall, StartManyCall
 from ostinato.store.caller_transaction import run_in_caller_transaction_sync
 from ostinato.webhooks.api import Webhooks
 from ostinato.when.durations import Length
@@ -31,17 +31,20 @@ from ostinato.workflows.api import Workflows
 P = ParamSpec("P")
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+H = TypeVar("H", bound=RunHandle[Any] | FunctionHandle[Any] | TurnHandle | CampaignHandle)
 Input: TypeAlias = Mapping[str, Any]
 
 
-class SyncRun(Generic[T_co]):
-    """A run that was started, for code that does not await. `new` is false if a run with the same id existed before."""
-
-    def __init__(self, app: SyncOstinato, handle: RunHandle[T_co]) -> None:
+class _SyncHandle(Generic[H]):
+    def __init__(self, app: SyncOstinato, handle: H) -> None:
         self._app = app
         self._handle = handle
-        self.id = handle.id
-        self.new = handle.new
+        self.id: str = handle.id
+        self.new: bool = handle.new
+
+
+class SyncRun(_SyncHandle[RunHandle[T_co]], Generic[T_co]):
+    """A run that was started, for code that does not await. `new` is false if a run with the same id existed before."""
 
     def result(self, timeout: Length | None = None) -> T_co:
         """Wait for the run's result, and return it. Raises the same errors as `RunHandle.result`."""
@@ -56,8 +59,7 @@ class SyncRun(Generic[T_co]):
 
 
 class Calls:
-    """The base class of the wrappers in this module. A wrapper runs the methods of the object `calls` on the event loop
-    of `app`."""
+    """The base class of blocking wrappers. Coroutines of the wrapped object `calls` run on the event loop of `app`."""
 
     def __init__(self, app: SyncOstinato, calls: Any) -> None:
         self._app = app
@@ -89,8 +91,7 @@ class Plain(Generic[P, T]):
 
 
 class SyncCalls(Calls):
-    """The base class for the blocking form of a part of the app, such as `app.schedules`. Each method blocks until it
-    is done."""
+    """The base class for the blocking form of a part of the app, such as `app.schedules`."""
 
     if not TYPE_CHECKING:
 
@@ -179,23 +180,6 @@ class SyncJourneys(SyncCalls):
     list = Blocking(Journeys.list)
 
 
-class StartCall(StartOptions, total=False):
-    """The keywords of `SyncOstinato.start`."""
-
-    id: str | None
-    at: datetime | str | None
-    connection: Any
-    request_id: str | None
-
-
-class StartManyCall(StartOptions, total=False):
-    """The keywords of `SyncOstinato.start_many`."""
-
-    ids: Sequence[str] | None
-    at: datetime | str | None
-    request_id: str | None
-
-
 class SyncWorkflows(SyncCalls):
     """`app.workflows` for code that does not await."""
 
@@ -220,14 +204,8 @@ class SyncWorkflows(SyncCalls):
     list = Blocking(Workflows.list)
 
 
-class SyncFunctionRun:
+class SyncFunctionRun(_SyncHandle[FunctionHandle[Any]]):
     """A run of a durable function that was started, for code that does not await."""
-
-    def __init__(self, app: SyncOstinato, handle: FunctionHandle[Any]) -> None:
-        self._app = app
-        self._handle = handle
-        self.id = handle.id
-        self.new = handle.new
 
     def result(self, timeout: Length | None = None) -> Any:
         """Wait for the run's result, and return it. Raises the same errors as `FunctionHandle.result`."""
@@ -283,28 +261,16 @@ class SyncFunctions(SyncCalls):
     list = Blocking(Functions.list)
 
 
-class SyncTurn:
+class SyncTurn(_SyncHandle[TurnHandle]):
     """A turn that was accepted, for code that does not await."""
-
-    def __init__(self, app: SyncOstinato, handle: TurnHandle) -> None:
-        self._app = app
-        self._handle = handle
-        self.id = handle.id
-        self.new = handle.new
 
     def outcome(self, timeout: Length | None = None) -> TurnOutcome:
         """Wait for the end of the turn, and return its outcome. Raises the same errors as `TurnHandle.outcome`."""
         return self._app.call(self._handle.outcome(timeout))
 
 
-class SyncCampaign:
+class SyncCampaign(_SyncHandle[CampaignHandle]):
     """A campaign that was sent, for code that does not await. `new` is false if it was sent before with the same id."""
-
-    def __init__(self, app: SyncOstinato, handle: CampaignHandle) -> None:
-        self._app = app
-        self._handle = handle
-        self.id = handle.id
-        self.new = handle.new
 
     def outcome(self, timeout: Length | None = None) -> CampaignInfo:
         """Wait until the campaign is over, and return it. Raises the same errors as `CampaignHandle.outcome`."""
@@ -319,8 +285,7 @@ class SyncCampaigns(BlockingCalls):
         self._app = app
 
     def send(self, segment: Mapping[str, Any], **options: Any) -> SyncCampaign:
-        """Start a campaign that sends a message to the users of a segment now. Takes the same keywords as
-        `Campaigns.send`."""
+        """Start a campaign for the users of a segment. Takes the same keywords as `Campaigns.send`."""
         return SyncCampaign(self._app, self._wait(self._target.send(segment, **options)))
 
     def test(self, users: Collection[str], **options: Any) -> SyncCampaign:
@@ -349,8 +314,8 @@ class SyncAgents(SyncCalls):
         return SyncTurn(self._app, self._app.call(self._calls.run_turn(agent, turn_input)))
 
     def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> SyncTurn:
-        """Say something as a person. After `take_over`, the user gets the text. While a flow uses `ctx.proxy`, which
-        puts a person between the flow and the user, the flow gets the text."""
+        """Send a text that a person has written. During a takeover (`take_over`), the text goes to the user. During a
+        proxy (`ctx.proxy`), it goes to the flow."""
         return SyncTurn(self._app, self._app.call(self._calls.say_as_person(agent, user, text, id=id)))
 
     @property
@@ -359,13 +324,11 @@ class SyncAgents(SyncCalls):
         return self._calls.declare
 
     def schedules(self, agent: str) -> Any:
-        """Return the schedules of an agent, with the methods of `app.agents.schedules(agent)`. Each method blocks until
-        it is done."""
+        """Return an object with the methods of `app.agents.schedules(agent)`, as blocking methods."""
         return BlockingCalls(self._calls.schedules(agent), self._app.call)
 
     def campaigns(self, agent: str) -> SyncCampaigns:
-        """Return the campaigns of an agent, with the methods of `app.agents.campaigns(agent)`. Each method blocks until
-        it is done."""
+        """Return an object with the methods of `app.agents.campaigns(agent)`, as blocking methods."""
         return SyncCampaigns(self._app, self._calls.campaigns(agent))
 
     takes_signed = Plain(Agents.takes_signed)
@@ -444,14 +407,12 @@ class SyncOstinato(Calls):
     def start(
         self, job: str | Callable[..., Any], input: Input | None = None, **how: Unpack[StartCall]
     ) -> SyncRun[Any]:
-        """Start a run of a job. Takes the same keywords as `Ostinato.start`. With a `connection`, the run is inserted
-        in the transaction of that connection."""
+        """Start a run of a job. Takes the keywords of `Ostinato.start`, such as `connection`."""
         connection = how.pop("connection", None)
         if connection is None:
             return SyncRun(self, self.call(self.app.start(job, input, **how)))
-        how.pop("request_id", None)
-        (committed,) = run_in_caller_transaction_sync(connection, self.app.starting(job, input, **how))
-        return SyncRun(self, RunHandle(self.app, committed.id, committed.new))
+        started = run_in_caller_transaction_sync(connection, self.app.starting(job, input, **how))
+        return SyncRun(self, RunHandle(self.app, started.id, started.new))
 
     @overload
     def start_many(
@@ -520,5 +481,5 @@ class SyncOstinato(Calls):
     terminate = Blocking(Ostinato.terminate)
 
     def retry(self, id: str, *, request_id: str | None = None) -> SyncRun[Any]:
-        """Start another run with the job, input and options of a run that has ended."""
+        """Start a new run with the same job, input and options as the run `id`, which must have ended."""
         return SyncRun(self, self.call(self.app.retry(id, request_id=request_id)))

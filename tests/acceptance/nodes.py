@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from tests.support.forked_python import Popen
+
 
 class Nodes:
     """Processes that claim work. `pids` maps each to its process."""
@@ -20,7 +22,7 @@ class Nodes:
         self.stopping: list[subprocess.Popen[bytes]] = []
 
     def add(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
+        process = Popen(
             [sys.executable, "-m", self._module, self._url, str(self.folder)],
             cwd=Path(__file__).parents[2],
         )

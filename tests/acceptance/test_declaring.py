@@ -9,6 +9,7 @@ from collections import Counter
 from pathlib import Path
 
 from ostinato import Ostinato
+from tests.support.forked_python import Popen
 
 PROCESSES = 3
 
@@ -16,7 +17,7 @@ PROCESSES = 3
 def start_together(url: str, period: str) -> None:
     """Each is ready before any is let go."""
     processes = [
-        subprocess.Popen(
+        Popen(
             [sys.executable, "-m", "tests.acceptance.declaring", url, period],
             cwd=Path(__file__).parents[2],
             stdin=subprocess.PIPE,

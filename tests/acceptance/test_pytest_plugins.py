@@ -58,6 +58,9 @@ def test_a_plain_function(world):
     assert world.now.year == 2026
 """
 
+# Of the plugins that the tests of Ostinato need, users have none, and loading them takes seconds.
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+PYTEST += [word for name in ("randomly", "schemathesis", "hypothesispytest", "xdist") for word in ("-p", f"no:{name}")]
 WAYS = {
     "alone": ("", ["-p", "no:asyncio", "-p", "no:anyio"]),
     "pytest-asyncio, strict": ("asyncio", ["-o", "asyncio_mode=strict"]),
@@ -73,9 +76,13 @@ def test_a_test_with_a_world_runs_on_virtual_time(way: str, tmp_path: Path) -> N
     marks, options = WAYS[way]
     (tmp_path / "test_reminder.py").write_text(TESTS, encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\nasyncio_default_fixture_loop_scope = function\n", encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", *options]
     done = subprocess.run(
-        command, cwd=tmp_path, env={**os.environ, "MARKS": marks}, capture_output=True, text=True, timeout=100
+        [*PYTEST, *options],
+        cwd=tmp_path,
+        env={**os.environ, "MARKS": marks},
+        capture_output=True,
+        text=True,
+        timeout=100,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "3 passed" in done.stdout, done.stdout
@@ -92,7 +99,16 @@ def test_a_world_made_on_another_plugins_loop_says_what_to_do(tmp_path: Path) ->
         "        await world.close()\n",
         encoding="utf-8",
     )
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    done = subprocess.run(
+        [*PYTEST, "-o", "asyncio_mode=auto"], cwd=tmp_path, capture_output=True, text=True, timeout=100
+    )
     assert done.returncode == 1
     assert "use the fixture `world`" in done.stdout
+
+
+def test_the_plugin_does_not_load_the_engine() -> None:
+    """Pytest loads it in every project that has Ostinato installed."""
+    look = "import ostinato.testing.plugin, sys; print(*(name for name in sys.modules if name.startswith('ostinato.')))"
+    done = subprocess.run([sys.executable, "-c", look], capture_output=True, text=True, timeout=100, check=True)
+    loaded = ["ostinato.lazy_names", "ostinato.version", "ostinato.testing", "ostinato.testing.plugin"]
+    assert done.stdout.split() == loaded

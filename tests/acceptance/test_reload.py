@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
 from ostinato.client import SyncClient
 from ostinato.faces.cli.main import app
-from ostinato.faces.cli.reloading import changed, snapshot
+from ostinato.faces.cli.reloading import _Reloader, changed, snapshot
 from tests.support.serving import Serving, until
 
 CODE = dedent("""\
@@ -74,3 +77,40 @@ def test_reloading_needs_an_app(tmp_path: Path) -> None:
         assert "--app module:name" in done.stderr
     done = CliRunner().invoke(app, ["serve", "--reload", "--demo"], env={"OSTINATO_APP": None})
     assert "leave out --reload" in done.stderr
+
+
+@pytest.fixture
+def _same_handlers() -> Iterator[None]:
+    handlers = {name: signal.getsignal(name) for name in (signal.SIGINT, signal.SIGTERM)}
+    yield
+    for name, handler in handlers.items():
+        signal.signal(name, handler)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals")
+@pytest.mark.usefixtures("_same_handlers")
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_a_signal_during_a_start_reaches_the_child_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """A second signal would end a node at once. The signal comes just before or after the child is known."""
+    sent: list[int] = []
+    send_signal = subprocess.Popen.send_signal
+
+    def send(child: subprocess.Popen[bytes], number: int) -> None:
+        sent.append(number)
+        send_signal(child, number)
+
+    class Interrupted(_Reloader):
+        def __setattr__(self, name: str, value: Any) -> None:
+            started = name == "_child" and value is not None
+            if started and moment == "before":
+                self._signalled(signal.SIGTERM, None)
+            super().__setattr__(name, value)
+            if started and moment == "after":
+                self._signalled(signal.SIGTERM, None)
+
+    monkeypatch.setattr(subprocess.Popen, "send_signal", send)
+    command = [sys.executable, "-c", "import signal; signal.pause()"]
+    assert Interrupted(command, tmp_path, 10).run() == 0  # it was stopped as asked, though it heard no signal itself
+    assert sent == [signal.SIGTERM]

@@ -21,6 +21,7 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import read_spec
 from ostinato.when.instants import Micros
 from tests.acceptance.nodes import Nodes
+from tests.support.forked_python import Popen
 
 SCHEDULES = 1000
 SECONDS = 18
@@ -69,7 +70,7 @@ class Firing(Nodes):
     """Nodes that fire schedules, and one process that edits them."""
 
     def add(self, *words: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
+        process = Popen(
             [sys.executable, "-m", "tests.acceptance.test_schedule_processes", self._url, *words],
             cwd=Path(__file__).parents[2],
         )

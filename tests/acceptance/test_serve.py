@@ -22,7 +22,7 @@ from ostinato import Ostinato
 from ostinato.client import Client, SyncClient
 from ostinato.errors import OstinatoError
 from ostinato.faces.http.server import Listening, check_listening
-from tests.support.serving import Serving, ostinato, until
+from tests.support.serving import FreshServing, Serving, ostinato, until
 
 JOBS = """
 import asyncio
@@ -84,7 +84,7 @@ def stands(client: Any, id: str, *wanted: str) -> dict[str, Any]:
 
 
 def test_engine_and_api_in_one_process(folder: Path) -> None:
-    with Serving(folder, "serve", "--app", "jobs:app", "--port", "0") as server:
+    with FreshServing(folder, "serve", "--app", "jobs:app", "--port", "0") as server:
         assert server.address.startswith("http://127.0.0.1:")
         with SyncClient(server.address) as client:
             assert client.ready()["status"] == "ok"
@@ -151,7 +151,7 @@ def test_the_api_alone_and_a_worker_beside_it(folder: Path) -> None:
             run = client.start("send", queue="mail")
             assert client.run(run["id"])["status"] == "ready"
             args = ("worker", "--app", "jobs:app", "--store", store, "--queue", "mail", "--concurrency", "3")
-            with Serving(folder, *args) as worker:
+            with FreshServing(folder, *args) as worker:
                 assert stands(client, run["id"], "succeeded")["result"] == "sent"
                 assert client.nodes()[0]["queues"] == ["mail"]
                 assert worker.stop() == 0

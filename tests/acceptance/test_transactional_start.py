@@ -14,7 +14,7 @@ import sqlalchemy
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.orm import Session
 
-from ostinato import Ostinato, StoreError, SyncOstinato
+from ostinato import Conflict, Ostinato, OstinatoError, StoreError, SyncOstinato
 
 Start = Callable[[Any, str], Awaitable[Any]]
 
@@ -110,6 +110,52 @@ async def scenario(url: str, use: Callable[[str, Start], Awaitable[None]]) -> No
         assert [e.name for e in events] == ["run:created", "run:started", "run:succeeded"]
 
 
+async def scenario_of_requests(url: str, use: Callable[[str, Start], Awaitable[None]]) -> None:
+    """A request id counts in the caller's transaction as it does outside, and a rollback takes it back."""
+    app = Ostinato(url)
+
+    @app.job()
+    async def work(n: int) -> int:
+        return n
+
+    async with app:
+        started: dict[str, str] = {}
+
+        async def refuse_wrong_ids(**where: Any) -> None:
+            wrong_ids: list[Any] = ["", "x" * 1001, "a\0b", "\ud800", 5]
+            for wrong in wrong_ids:
+                with pytest.raises(OstinatoError, match=r"request_id .* is not a text of 1 to 1,000 characters"):
+                    await app.start("work", {"n": 5}, request_id=wrong, **where)
+
+        async def start_again_and_again(connection: Any, id: str) -> None:
+            await refuse_wrong_ids(connection=connection)
+            first = await app.start("work", {"n": 5}, connection=connection, request_id=id)
+            again = await app.start("work", {"n": 5}, connection=connection, request_id=id)
+            assert (again.id, again.new) == (first.id, first.new)
+            with pytest.raises(Conflict, match=f"the request id '{id}' was used for another call"):
+                await app.start("work", {"n": 6}, connection=connection, request_id=id)
+            started[id] = first.id
+
+        await refuse_wrong_ids()
+        await use(url, start_again_and_again)
+        assert [run.id for run in await app.runs()] == [started["kept"]]
+        for id, committed in (("kept", True), ("gone", False)):
+            later = await app.start("work", {"n": 5}, request_id=id)
+            assert (later.id == started[id]) == committed
+            assert await later.result(timeout=30) == 5
+        assert len(await app.runs()) == 2
+
+
+@pytest.mark.parametrize("use", [with_asyncpg, with_psycopg, with_sqlalchemy_asyncpg])
+def test_a_request_is_made_once_on_postgres(postgres_url: str, use: Callable[[str, Start], Awaitable[None]]) -> None:
+    asyncio.run(scenario_of_requests(postgres_url, use))
+
+
+@pytest.mark.parametrize("use", [with_sqlite3, with_a_session])
+def test_a_request_is_made_once_on_sqlite(tmp_path: Any, use: Callable[[str, Start], Awaitable[None]]) -> None:
+    asyncio.run(scenario_of_requests(f"sqlite:///{tmp_path}/store.db", use))
+
+
 @pytest.mark.parametrize(
     "use",
     [
@@ -195,8 +241,13 @@ def test_the_same_without_await(store_url: str) -> None:
             connection = psycopg.connect(store_url)
         kept = sync.start("work", {"n": 5}, id="kept", connection=connection)
         connection.commit()
+        requested = sync.start("work", {"n": 7}, connection=connection, request_id="r")
+        repeated = sync.start("work", {"n": 7}, connection=connection, request_id="r")
+        assert repeated.id == requested.id
+        connection.commit()
         sync.start("work", {"n": 6}, id="gone", connection=connection)
         connection.rollback()
         connection.close()
         assert kept.result(timeout=30) == 10
-        assert len(sync.runs()) == 4
+        assert requested.result(timeout=30) == 14
+        assert len(sync.runs()) == 5

@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 
 from ostinato import Ostinato
+from tests.support.forked_python import Popen
 from tests.support.service import Received, Reply, Service
 
 RUNS = 60
@@ -33,7 +34,7 @@ asyncio.run(main())
 
 
 def node(url: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", NODE, url], cwd=Path(__file__).parents[2])
+    return Popen([sys.executable, "-c", NODE, url], cwd=Path(__file__).parents[2])
 
 
 def test_nodes_that_are_killed_lose_no_delivery(store_url: str) -> None:

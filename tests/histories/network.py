@@ -11,7 +11,7 @@ from functools import partial
 from typing import TypeVar
 
 from ostinato.errors import StoreUnavailable
-from ostinato.store.contract import Make, Operation, Statement, Store
+from ostinato.store.contract import NO_EXTENSIONS, Extensions, Make, Operation, Statement, Store
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ class Link(Store):
     def thaw(self) -> None:
         self._thawed.set()
 
-    async def open(self) -> None: ...
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None: ...
 
     async def close(self) -> None: ...
 

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
 
 import asyncpg
 
-from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
 from ostinato.testing.world import _FrozenTimeStore
 from tests.histories.generate import Plan
 from tests.histories.run import History, play
+from tests.support.kept_connections import run_on_kept_connections
 
 
 def on_sqlite(plan: Plan) -> History:
-    return _on(plan, lambda: SqliteStore(":memory:", inline=True, durable=False))
+    clock = VirtualClock()
+    return run_virtual(play(plan, lambda: SqliteStore(":memory:", inline=True, durable=False), clock), clock)
 
 
 def on_postgres(url: str, plan: Plan) -> History:
     asyncio.run(_wipe(url))
-    return _on(plan, lambda: _FrozenTimeStore(open_url(url, inline=True)))
-
-
-def _on(plan: Plan, make: Callable[[], Store]) -> History:
     clock = VirtualClock()
-    return run_virtual(play(plan, make, clock), clock)
+    return run_on_kept_connections(play(plan, lambda: _FrozenTimeStore(open_url(url, inline=True)), clock), clock)
 
 
 async def _wipe(url: str) -> None:

@@ -355,12 +355,17 @@ class Ending:
         taken = list(instance.context.get("taken", []))
         if "payload" in instance.context:  # it was stopped before it could note it
             taken.append(instance.context["payload"]["mark"])
+        fired = self._count("journey:timer_fired", info.id)
+        if fired == taken.count(LATE) + 1:  # the same, after it waited in vain
+            taken.append(LATE)
         phase = "running" if not instance.over else "succeeded" if instance.phase == "SUCCEEDED" else "cancelled"
         self._end(object, {"phase": phase, "taken": tuple(taken), "id": info.id})
         received = self._count("journey:input_received", info.id)
         if received != sum(mark != LATE for mark in taken):
             words = f"{object}: {received} events journey:input_received, but it took {taken}"
             self.stage.history.problems.append(words)
+        if fired != taken.count(LATE):
+            self.stage.history.problems.append(f"{object}: {fired} events journey:timer_fired, but it took {taken}")
         return None
 
     async def _binding(self, object: str) -> None:

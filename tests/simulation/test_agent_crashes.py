@@ -14,7 +14,7 @@ from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import VirtualClock, run_virtual
 from tests.support.agents import Outbox
 from tests.support.conversation import check_form, declare_form, play_form
-from tests.support.crash_walks import LEASE, TRANSACTIONS, each_statement, each_transaction, play_until_crash, walk
+from tests.support.crash_walks import LEASE, TRANSACTIONS, each_statement, play_until_crash, walk
 from tests.support.faults import DroppingStore, ForgetfulStore, When
 
 PARTS = 4  # of a walk, side by side
@@ -39,9 +39,8 @@ async def story(dropping: DroppingStore, store: Store, clock: VirtualClock) -> N
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@each_transaction
-def test_every_crash_point_of_a_conversation_on_sqlite(sqlite_url: str, when: When, part: int) -> None:
-    assert walk(sqlite_url, story, when, first=1 + part, step=PARTS) > 100
+def test_every_crash_point_of_a_conversation_on_sqlite(sqlite_url: str, part: int) -> None:
+    assert walk(sqlite_url, story, *TRANSACTIONS, first=1 + part, step=PARTS) > 100
 
 
 def test_crash_points_of_a_conversation_on_postgres(postgres_url: str) -> None:

@@ -254,7 +254,7 @@ def play(actions: list[Any], seed: int, cache: int) -> None:
         run_virtual(main(), clock)
 
 
-@examples(40)
+@examples(16)
 @given(actions=ACTIONS, seed=st.integers(0, 999), cache=st.sampled_from([1, 100]))
 def test_random_lives_keep_one_turn_at_a_time_and_the_rule_of_people(actions: Any, seed: int, cache: int) -> None:
     play(actions, seed, cache)

@@ -23,7 +23,6 @@ from tests.support.crash_walks import (
     TRANSACTIONS,
     Story,
     each_statement,
-    each_transaction,
     play_until_crash,
     walk,
 )  # fmt: skip
@@ -135,9 +134,8 @@ each_mailing = pytest.mark.parametrize("mailing", [FLOW, DIRECT], ids=["flow", "
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@each_transaction
-def test_57_58_60_every_crash_point_of_a_campaign_on_sqlite(sqlite_url: str, when: When, part: int) -> None:
-    assert walk(sqlite_url, make_story(FLOW), when, first=1 + part, step=PARTS) > 70
+def test_57_58_60_every_crash_point_of_a_campaign_on_sqlite(sqlite_url: str, part: int) -> None:
+    assert walk(sqlite_url, make_story(FLOW), *TRANSACTIONS, first=1 + part, step=PARTS) > 70
 
 
 def test_57_58_60_crash_points_of_a_campaign_for_200_people_on_sqlite(sqlite_url: str) -> None:

@@ -13,7 +13,7 @@ from ostinato import Ostinato
 from ostinato.store.contract import Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.testing import VirtualClock, run_virtual
-from tests.support.crash_walks import LEASE, TRANSACTIONS, each_statement, each_transaction, play_until_crash, walk
+from tests.support.crash_walks import LEASE, TRANSACTIONS, each_statement, play_until_crash, walk
 from tests.support.faults import DroppingStore, FaultyStore, ForgetfulStore, HesitantStore, When
 from tests.support.functions import Effects, check_order, declare_order, play_order, recorded
 
@@ -44,9 +44,8 @@ async def story(dropping: DroppingStore, store: Store, clock: VirtualClock) -> N
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-@each_transaction
-def test_every_crash_point_of_a_function_on_sqlite(sqlite_url: str, when: When, part: int) -> None:
-    assert walk(sqlite_url, story, when, first=1 + part, step=PARTS) > 80
+def test_every_crash_point_of_a_function_on_sqlite(sqlite_url: str, part: int) -> None:
+    assert walk(sqlite_url, story, *TRANSACTIONS, first=1 + part, step=PARTS) > 80
 
 
 def test_crash_points_of_a_function_on_postgres(postgres_url: str) -> None:

@@ -341,7 +341,7 @@ def play(bodies: list[Any], events: list[Any], seed: int, cache: int) -> None:
         run_virtual(main(), clock)
 
 
-@examples(80)
+@examples(32)
 @given(bodies=PROGRAMS, events=EVENTS, seed=st.integers(0, 999), cache=st.sampled_from([1, 100]))
 def test_random_programs_end_as_their_model_says(bodies: Any, events: Any, seed: int, cache: int) -> None:
     play(bodies, events, seed, cache)

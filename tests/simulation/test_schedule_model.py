@@ -595,7 +595,7 @@ def play(machine: type[Lives], examples: int, steps: int, *, chance: bool = Fals
 
 
 def test_random_lives_agree_with_the_model() -> None:
-    play(Lives, 120, 30)
+    play(Lives, 48, 30)
 
 
 def test_random_lives_on_postgres_agree_with_the_model(postgres_url: str) -> None:

@@ -330,7 +330,7 @@ def play(machine: type[Lives], examples: int, steps: int, *, chance: bool = Fals
 
 @pytest.mark.parametrize("machine", [Lives, WithoutReconcile])
 def test_random_lives_keep_the_invariants(machine: type[Lives]) -> None:
-    play(machine, 25, 25)
+    play(machine, 12, 25)
 
 
 @pytest.mark.soak

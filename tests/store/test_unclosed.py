@@ -12,6 +12,7 @@ import pytest
 
 from ostinato import Ostinato, OstinatoError
 from ostinato.store.postgres import PostgresStore
+from tests.support.kept_connections import kept_pids
 from tests.support.postgres import EMPTYING
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
@@ -22,9 +23,9 @@ async def connections(url: str) -> int:
     remote = await asyncpg.connect(url)
     try:
         query = f"""SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
-            AND pid <> pg_backend_pid() AND application_name <> '{EMPTYING}'"""
+            AND pid <> pg_backend_pid() AND application_name <> '{EMPTYING}' AND pid <> ALL($1)"""
         for _ in range(200):
-            count = int(await remote.fetchval(query))
+            count = int(await remote.fetchval(query, kept_pids(url)))
             if count == 0:
                 break
             await remote.execute("SELECT pg_sleep(0.01)")

@@ -1,8 +1,9 @@
 """Crash walks: the same story is played again and again, and each time its node dies at another point.
 
 A node that dies in the middle of a transaction leaves what a node leaves that dies just before it, because nothing of
-the transaction is committed. So a walk dies before each transaction and after each commit. The soak dies before every
-statement as well.
+the transaction is committed. So a walk dies before each transaction and after each commit. A long walk takes turns:
+between a commit and the next transaction mostly memory changes, which is lost in either case. The soak dies after every
+commit and before every statement.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from ostinato.store.urls import open_url
 from ostinato.testing import VirtualClock, run_virtual
 from ostinato.testing.world import _FrozenTimeStore
 from tests.support.faults import CrashPoint, Dropped, DroppingStore, When
+from tests.support.kept_connections import run_on_kept_connections
 from tests.support.postgres import empty
 from tests.support.stores import quick
 
@@ -84,8 +86,9 @@ def die_at(point: CrashPoint, url: str, story: Story, uncounted: frozenset[str] 
     if isinstance(store, str):
         store = _FrozenTimeStore(open_url(url, inline=True))
     clock, dropping = VirtualClock(), DroppingStore(store, point, uncounted)
+    run = run_virtual if isinstance(store, SqliteStore) else run_on_kept_connections
     try:
-        run_virtual(story(dropping, store, clock), clock)
+        run(story(dropping, store, clock), clock)
     except BaseException as problem:
         problem.add_note(f"the node died {point.when} number {point.number}")
         raise

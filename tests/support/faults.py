@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeVar
 from ostinato.app import Ostinato
 from ostinato.clock import Clock
 from ostinato.errors import StoreUnavailable
-from ostinato.store.contract import Make, Operation, Rows, Statement, Store
+from ostinato.store.contract import NO_EXTENSIONS, Extensions, Make, Operation, Rows, Statement, Store
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
@@ -67,8 +67,8 @@ class FaultyStore(Store):
         self.faults = 0
         self.url = store.url
 
-    async def open(self) -> None:
-        await self._store.open()
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None:
+        await self._store.open(extensions)
 
     async def close(self) -> None:
         await self._store.close()
@@ -132,8 +132,8 @@ class HesitantStore(Store):
         for _ in range(self._dice.choice((0, 0, 1, 3))):
             await asyncio.sleep(0)
 
-    async def open(self) -> None:
-        await self._store.open()
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None:
+        await self._store.open(extensions)
 
     async def close(self) -> None:
         await self._store.close()
@@ -163,7 +163,7 @@ class SharedStore(FaultyStore):
     def __init__(self, store: Store, server: Clock | None = None) -> None:
         super().__init__(store, random.Random(0), server=server)
 
-    async def open(self) -> None: ...
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None: ...
 
     async def close(self) -> None: ...
 
@@ -175,8 +175,8 @@ class ForgetfulStore(Store):
         self._store = store
         self.url = store.url
 
-    async def open(self) -> None:
-        await self._store.open()
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None:
+        await self._store.open(extensions)
 
     async def close(self) -> None:
         await self._store.close()
@@ -217,8 +217,8 @@ class DroppingStore(Store):
         self.broken = False
         self.url = store.url
 
-    async def open(self) -> None:
-        await self._store.open()
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None:
+        await self._store.open(extensions)
 
     async def close(self) -> None:
         await self._store.close()

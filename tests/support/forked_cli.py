@@ -15,10 +15,11 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.support.forked_python import OSTINATO, run_request
 
 BIN = Path(__file__).with_name("bin")
 SOCKET = "FORKED_CLI_SOCKET"
@@ -38,15 +39,21 @@ def forking() -> Iterator[dict[str, str]]:
             assert process.stdout is not None
             assert process.stdout.readline() == b"ready\n"
             try:
-                yield {SOCKET: path, INSTALLED: str(Path(sys.executable).with_name("ostinato"))}
+                yield {SOCKET: path, INSTALLED: OSTINATO}
             finally:
                 process.stdin.close()  # it ends by that
 
 
 def main(path: str) -> None:
-    import ostinato.app
-    import ostinato.faces.cli.main
-    import ostinato.faces.http.in_process  # noqa: F401  # what most commands load
+    from ostinato import Ostinato
+    from ostinato.engine.ways import load
+    from ostinato.faces.http.in_process import _MODULES
+
+    # What most commands load: the ways, and the calls of the API, without a web framework.
+    for router in Ostinato("sqlite:///:memory:").ways.routers.values():
+        load(router)
+    for module in {module for modules in _MODULES.values() for module in modules}:
+        load(f"ostinato.faces.http.{module}:router")
 
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX) as listening:
@@ -68,52 +75,16 @@ def _attend(connection: socket.socket) -> None:
     """Run one command in a process of its own, and answer with its exit code."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     data, files, _, _ = socket.recv_fds(connection, _REQUEST, 3)
-    request = json.loads(data)
     pid = os.fork()
     if pid == 0:
         connection.close()
-        _run(request, files)
+        run_request({"run": "ostinato", **json.loads(data)}, files)
     for file in files:
         os.close(file)
     connection.sendall(f"{pid}\n".encode())
     _, status = os.waitpid(pid, 0)
     connection.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
     os._exit(0)
-
-
-def _run(request: dict[str, object], files: list[int]) -> None:
-    for number, file in enumerate(files):
-        os.dup2(file, number)
-    os.chdir(str(request["folder"]))
-    os.environ.clear()
-    os.environ.update(request["environment"])  # type: ignore[call-overload]
-    sys.stdin, sys.stdout, sys.stderr = (
-        os.fdopen(number, mode, encoding="utf-8", errors=errors, closefd=False)
-        for number, mode, errors in ((0, "r", "strict"), (1, "w", "strict"), (2, "w", "backslashreplace"))
-    )
-    sys.argv = ["ostinato", *request["arguments"]]  # type: ignore[misc]
-    sys.modules["__main__"].__package__ = ""  # help is to name the command, not this module
-    sys.path[0] = str(Path(sys.executable).parent)
-    code: object = 1
-    try:
-        from ostinato.faces.cli.main import main
-
-        main()
-        code = 0
-    except SystemExit as end:
-        code = end.code
-    except BaseException:
-        import traceback
-
-        traceback.print_exc()
-    if isinstance(code, str):
-        print(code, file=sys.stderr)
-    for thread in threading.enumerate():
-        if thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code if isinstance(code, int) else 0 if code is None else 1)
 
 
 if __name__ == "__main__":

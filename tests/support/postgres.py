@@ -6,6 +6,7 @@ It is emptied on a connection that stays open: a new one takes the server longer
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import psycopg
@@ -13,15 +14,17 @@ import psycopg
 from ostinato.store.migrate import migrate_way
 from ostinato.store.urls import open_url
 from ostinato.ways import WAYS
+from tests.support import kept_connections
 
 EMPTYING = "ostinato-emptying"  # the name of the connection on which databases are emptied
 _OTHERS = """SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
-    WHERE datname = current_database() AND pid <> pg_backend_pid()"""
+    WHERE datname = current_database() AND pid <> pg_backend_pid() AND pid <> ALL(%s)"""
 _SHAPE = """SELECT md5(coalesce(string_agg(part, ';' ORDER BY part), '')) FROM (
     SELECT concat_ws(' ', c.relname, c.relkind, a.attname, a.atttypid, a.attnotnull) AS part
         FROM pg_class c LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0
         WHERE c.relnamespace = 'public'::regnamespace
     UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace) parts"""
+_DROP = "DROP SCHEMA public CASCADE; CREATE SCHEMA public"
 _TABLES = "SELECT quote_ident(tablename) FROM pg_tables WHERE schemaname = 'public'"
 _SEQUENCES = "SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, start_value, false) FROM pg_sequences"
 
@@ -32,20 +35,29 @@ _rows: dict[str, dict[str, list[Any]]] = {}  # and what is in its tables
 
 def bare(url: str) -> None:
     """Leave nothing in the database, and nobody else on it."""
-    _connection(url).execute(f"{_OTHERS}; DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    _end_others(url, spare=[])
+    _connection(url).execute(_DROP)
 
 
 def empty(url: str) -> None:
     """Leave an empty store in the database, as a node would make it, and nobody else on it."""
     connection = _connection(url)
-    connection.execute(_OTHERS)
+    _end_others(url, spare=kept_connections.kept_pids(url))
     if _value(connection, _SHAPE) == _shapes.get(url):
         _delete(connection, _rows[url])
         return
-    connection.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    kept_connections.forget(url)
+    connection.execute(_DROP)
     asyncio.run(_migrate(url))
     _shapes[url] = _value(connection, _SHAPE)
     _rows[url] = {table: rows for table in _tables(connection) if (rows := _query(connection, f"TABLE {table}"))}
+
+
+def _end_others(url: str, spare: Sequence[int]) -> None:
+    """End all connections to the database but this module's and those of the server processes in `spare`."""
+    if not spare:
+        kept_connections.forget(url)
+    _connection(url).execute(_OTHERS, [list(spare)])
 
 
 def disconnect(url: str) -> None:

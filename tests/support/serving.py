@@ -6,16 +6,16 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
+
+from tests.support.forked_python import OSTINATO, Popen, run
 
 T = TypeVar("T")
-OSTINATO = str(Path(sys.executable).with_name("ostinato"))
 PATIENCE = 60.0  # seconds: machines that run tests are busy
 
 
@@ -35,11 +35,15 @@ def until(look: Callable[[], T | None], what: str, patience: float = PATIENCE) -
 
 
 class Serving:
-    """`with Serving(folder, "serve", "--port", "0") as server:`; it is stopped at the end, whatever happens."""
+    """`with Serving(folder, "serve", "--port", "0") as server:`; it is stopped at the end, whatever happens.
+
+    It is a fork of a process that has loaded Ostinato."""
+
+    popen: type[subprocess.Popen[Any]] = Popen
 
     def __init__(self, folder: Path, *args: str, **environ: str) -> None:
         self.args = args
-        self.process = subprocess.Popen(
+        self.process = self.popen(
             [OSTINATO, *args],
             cwd=folder,
             env=clean_environment(**environ),
@@ -126,13 +130,11 @@ class Serving:
                 pipe.close()
 
 
+class FreshServing(Serving):
+    """A `Serving` that is started as a user does."""
+
+    popen = subprocess.Popen
+
+
 def ostinato(folder: Path, *args: str, **environ: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [OSTINATO, *args],
-        cwd=folder,
-        env=clean_environment(**environ),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
+    return run([OSTINATO, *args], timeout=90, cwd=folder, env=clean_environment(**environ))

@@ -79,10 +79,10 @@ async def wired(world: World, *, open_on_loopback: bool = True, **options: Any) 
 
 
 @contextmanager
-def refused(status: RPCStatusCode, *words: str) -> Iterator[None]:
+def refused(status: RPCStatusCode, *words: str) -> Iterator[pytest.ExceptionInfo[RPCError]]:
     """A call is refused with this status, and its message has these words."""
     with pytest.raises(RPCError) as error:
-        yield
+        yield error
     assert error.value.status is status, error.value
     for word in words:
         assert word in str(error.value), error.value

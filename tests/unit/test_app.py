@@ -107,3 +107,24 @@ def test_options_of_other_schedulers_lead_to_ours(app: Ostinato) -> None:
     for word in ("timezone", "zone"):
         with pytest.raises(SpecError, match=rf"cron\(\) has no '{word}'; did you mean 'tz'"):
             cast(Any, cron)("0 9 * * *", **{word: "Europe/Berlin"})
+
+
+@pytest.mark.parametrize(
+    ("setting", "hint"),
+    [
+        ("concurency", "did you mean 'concurrency'?"),
+        ("stor", "did you mean 'store'?"),
+        ("journey_setings", "did you mean 'journey_settings'?"),
+        ("frobnicate", "there are store, queues, concurrency, threads, "),
+    ],
+)
+def test_a_misspelt_setting_is_answered_with_the_right_one(setting: str, hint: str) -> None:
+    with pytest.raises(TypeError) as refused:
+        Ostinato("sqlite:///never-opened.db", **{setting: 5})  # type: ignore[arg-type]
+    assert str(refused.value).startswith(f"Ostinato(…) has no setting {setting!r}; {hint}")
+
+
+def test_a_misspelt_setting_of_configure_is_answered_with_the_right_one() -> None:
+    app = Ostinato("sqlite:///never-opened.db")
+    with pytest.raises(OstinatoError, match=r"no setting 'concurency'; did you mean 'concurrency'\?"):
+        app.configure(concurency=5)

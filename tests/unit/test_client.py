@@ -88,6 +88,10 @@ def test_what_cannot_be_repeated_is_not() -> None:
     with pytest.raises(Unreachable):
         ask(fake, lambda client: client.create_token("reader"))
     assert len(fake.asked) == 1
+    fake = Fake(problem(504))  # the server may have made it
+    with pytest.raises(Unreachable, match="it is 504"):
+        ask(fake, lambda client: client.create_token("reader"))
+    assert len(fake.asked) == 1
     token = {"id": "1", "token": "ost_…"}
     fake = Fake(httpx.ConnectError("refused"), httpx.Response(201, json=token))  # certainly not heard: try again
     assert ask(fake, lambda client: client.create_token("reader")) == token
@@ -194,6 +198,18 @@ def test_the_same_without_awaiting() -> None:
         assert client.schedules.list(match="r*") == [{"name": "report"}]
     with pytest.raises(OstinatoError, match="not open"):
         client.nodes()
+
+
+def test_the_newest_events_are_asked_for_with_all_that_was_said() -> None:
+    """The server refuses `after` and `subject` there, and the client must not hide them from it."""
+    fake = Fake(httpx.Response(422, json={"detail": "leave out after and subject"}))
+    with (
+        SyncClient("http://localhost:1", transport=httpx.MockTransport(fake)) as client,
+        pytest.raises(OstinatoError, match="leave out after and subject"),
+    ):
+        client.events(newest=True, after=5, subject="a run")
+    (request,) = fake.asked
+    assert dict(request.url.params) == {"newest": "true", "after": "5", "subject": "a run", "limit": "100"}
 
 
 def test_a_server_is_a_url() -> None:

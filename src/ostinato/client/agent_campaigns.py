@@ -1,5 +1,4 @@
-"""`client.agents.campaigns(agent)` manages the campaigns of an agent on a server. It corresponds to
-`app.agents.campaigns(agent)`."""
+"""Call a server about an agent's campaigns: `client.agents.campaigns(agent)`, like `app.agents.campaigns(agent)`."""
 
 from __future__ import annotations
 
@@ -7,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ostinato.client.calling import Calling, Json, part, without_none
+from ostinato.client.calling import CallGroup, Calling, Json, path_of, without_none
 from ostinato.errors import OstinatoError
 from ostinato.model import read_length
 from ostinato.when.durations import Length
@@ -18,12 +17,11 @@ _OVER = ("stopped", "done")  # statuses of campaigns that have ended
 _PAUSE = 0.5  # seconds between two calls
 
 
-class AgentCampaigns:
-    """The campaigns of one agent. Methods that change something take an idempotency key, `key`. Without a `key`, the
-    client generates one."""
+class AgentCampaigns(CallGroup):
+    """The campaigns of one agent. `key` is an idempotency key; by default, the client generates one."""
 
     def __init__(self, calling: Calling, agent: str) -> None:
-        self._calling = calling
+        super().__init__(calling)
         self._agent = agent
 
     async def send(
@@ -39,19 +37,11 @@ class AgentCampaigns:
         key: str | None = None,
         **options: Any,
     ) -> Json:
-        """Send a campaign to a segment now. The answer has `id` and `new`.
-
-        A campaign with an `id` that was sent before is not sent again; `new` is then false. `options` are the options
-        of a campaign, such as `max_recipients`. Raises `Conflict` if the segment has more than `max_recipients` users,
-        unless `confirmed=True`.
-        """
-        asked = without_none(flow=flow, input=input, metadata=metadata, campaign_id=campaign_id, id=id)
-        body = {
-            "segment": dict(segment) if isinstance(segment, Mapping) else segment,
-            "allow_session_bootstrap": allow_session_bootstrap,
-            "options": options,
-            **asked,
-        }
+        """Send a campaign to a segment of users now. The answer has `id` and `new`. If a campaign with this `id` was
+        sent before, nothing is sent, and `new` is false. `options` are the campaign's options, such as
+        `max_recipients`. Raises `Conflict` if the segment has more users than that, unless `confirmed=True`."""
+        asked = {"flow": flow, "input": input, "metadata": metadata, "campaign_id": campaign_id, "id": id}
+        body = _campaign(segment, allow_session_bootstrap, options, asked)
         return await self._calling.one("POST", self._path("campaigns"), body, key=key)
 
     async def test(
@@ -81,23 +71,17 @@ class AgentCampaigns:
         **options: Any,
     ) -> Json:
         """Return which users a campaign would reach. Nothing is stored and nothing is sent."""
-        body = {
-            "segment": dict(segment) if isinstance(segment, Mapping) else segment,
-            "allow_session_bootstrap": allow_session_bootstrap,
-            "options": options,
-            **without_none(flow=flow, input=input, metadata=metadata, campaign_id=campaign_id),
-        }
+        asked = {"flow": flow, "input": input, "metadata": metadata, "campaign_id": campaign_id}
+        body = _campaign(segment, allow_session_bootstrap, options, asked)
         return await self._calling.one("POST", self._path("campaigns:preview"), body)
 
     async def get(self, id: str, *, wait: float = 0) -> Json:
-        """Return a campaign with its counts.
-
-        The server waits up to `wait` seconds, at most 20, for the campaign to end.
-        """
+        """Return a campaign with its counts. If the campaign has not ended, the server waits for its end before it
+        answers, but at most `wait` seconds. `wait` must not exceed 20."""
         return await self._calling.one("GET", self._path("campaigns", id), wait=wait or None)
 
     async def wait(self, id: str, timeout: Length | None = None) -> Json:
-        """Wait until a campaign is over, and return it. Raises `TimeoutError` if it is not over within `timeout`."""
+        """Wait until a campaign has ended, and return it. Raises `TimeoutError` if that takes longer than `timeout`."""
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         if seconds is not None and seconds < 0:
             raise OstinatoError(f"timeout {timeout!r} is negative")
@@ -114,38 +98,33 @@ class AgentCampaigns:
             raise TimeoutError(f"campaign {id} is not over within {timeout}") from None
 
     async def list(
-        self,
-        *,
-        campaign_id: str | None = None,
-        status: str | None = None,
-        before: str | None = None,
-        limit: int = 100,
+        self, *, campaign_id: str | None = None, status: str | None = None, before: str | None = None, limit: int = 100
     ) -> list[Json]:
-        """List campaigns of the agent, the newest first. A campaign that is not done has no counts here."""
+        """List campaigns of the agent, the newest first. Only campaigns that are done have counts here."""
         filters = {"campaign_id": campaign_id, "status": status}
         return await self._calling.pages(self._path("campaigns"), "before", before, limit, **filters)
 
     async def recipients(
         self, id: str, *, outcome: str | None = None, after: str | None = None, limit: int = 100
     ) -> Sequence[Json]:
-        """List the recipients of a campaign, ordered by external id. `outcome` selects those with that outcome."""
+        """List the recipients of a campaign, ordered by external id. `outcome` selects recipients by their outcome."""
         place = self._path("campaigns", id, "recipients")
         return await self._calling.pages(place, "after", after, limit, outcome=outcome)
 
     async def explain(self, id: str, user: str) -> Json:
-        """Return the reason why a campaign did or did not message a person."""
+        """Return why a campaign did or did not message a user."""
         return await self._calling.one("GET", self._path("campaigns", id, "explain"), user=user)
 
     async def pause(self, id: str, reason: str | None = None, *, key: str | None = None) -> Json:
-        """Pause a campaign: it messages no further recipients until `resume` is called. Turns that have begun
-        continue."""
+        """Pause a campaign. It messages no further users until `resume`. Conversations that have begun continue."""
         return await self._change(id, "pause", key, reason=reason)
 
     async def resume(self, id: str, *, key: str | None = None) -> Json:
         return await self._change(id, "resume", key)
 
     async def stop(self, id: str, reason: str | None = None, *, key: str | None = None) -> Json:
-        """End a campaign. Messages that are already committed for sending are sent; other recipients are skipped."""
+        """End a campaign. Messages that are already stored for sending are still sent. Users whose turn has not begun
+        are skipped."""
         return await self._change(id, "stop", key, reason=reason)
 
     async def _change(self, id: str, verb: str, key: str | None, **body: Any) -> Json:
@@ -154,21 +133,30 @@ class AgentCampaigns:
     # The suppression list
 
     async def suppress(self, users: Collection[str], reason: str, *, key: str | None = None) -> int:
-        """Put people on the suppression list. Return how many of them were not on it before."""
+        """Put users on the suppression list. Return how many of them were not on the list before."""
         body = {"users": _names(users), "reason": reason}
         return int((await self._calling.one("POST", self._path("suppressions"), body, key=key))["changed"])
 
     async def unsuppress(self, users: Collection[str], *, key: str | None = None) -> int:
-        """Remove people from the suppression list. Return how many of them were on it."""
+        """Remove users from the suppression list. Return how many of them were on the list."""
         body = {"users": _names(users)}
         return int((await self._calling.one("POST", self._path("suppressions:remove"), body, key=key))["changed"])
 
     async def suppressed(self, *, after: str | None = None, limit: int = 100) -> Sequence[Json]:
-        """List the people on the suppression list, ordered by external id."""
+        """List the users on the suppression list, ordered by external id."""
         return await self._calling.pages(self._path("suppressions"), "after", after, limit)
 
     def _path(self, what: str, *parts: str) -> str:
-        return "/".join([f"/agents/{part(self._agent)}/{what}", *map(part, parts)])
+        return path_of(f"{path_of('/agents', self._agent)}/{what}", *parts)
+
+
+def _campaign(segment: Any, allow_session_bootstrap: bool, options: Json, asked: Json) -> Json:
+    return {
+        "segment": dict(segment) if isinstance(segment, Mapping) else segment,
+        "allow_session_bootstrap": allow_session_bootstrap,
+        "options": options,
+        **without_none(**asked),
+    }
 
 
 def _names(users: Collection[str]) -> list[str]:

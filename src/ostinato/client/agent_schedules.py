@@ -1,7 +1,7 @@
-"""`client.agents.schedules(agent)` manages the schedules of an agent on a server.
+"""Call a server about the schedules of an agent: `client.agents.schedules(agent)`, like `app.agents.schedules(agent)`.
 
-It corresponds to `app.agents.schedules(agent)`, but has no `store`. A program that claims due occurrences itself needs
-`store`, and so uses `app`.
+The client lacks one method of the app: `app.agents.schedules(agent).store()`. A program needs this method if it claims
+due occurrences itself. Such a program must use `app`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ostinato.client.calling import Calling, Json, part, without_none
+from ostinato.client.calling import CallGroup, Calling, Json, path_of, without_none
 
 
-class AgentSchedules:
-    """The schedules of one agent. Methods that change something take an idempotency key, `key`. Without a `key`, the
-    client generates one."""
+class AgentSchedules(CallGroup):
+    """The calls about the schedules of one agent. The parameter `key` of a method is the idempotency key of the call:
+    the server acts only once on calls with the same key. By default, the client generates a key."""
 
     def __init__(self, calling: Calling, agent: str) -> None:
-        self._calling = calling
+        super().__init__(calling)
         self._agent = agent
 
     async def create(
@@ -30,11 +30,8 @@ class AgentSchedules:
         key: str | None = None,
         **settings: Any,
     ) -> Json:
-        """Create a schedule. The answer has `schedule_id`, `warnings` and `record`.
-
-        `**settings` may contain allow_session_bootstrap, on_missed, metadata, input and on_active_flow. Calls with the
-        same `id` create one schedule.
-        """
+        """Create a schedule. The answer has `schedule_id`, `warnings` and `record`. Calls with the same `id` create
+        only one schedule. `settings` may be allow_session_bootstrap, on_missed, metadata, input and on_active_flow."""
         body = without_none(flow=flow, trigger=dict(trigger), target=dict(target), id=id, **settings)
         return await self._calling.one("POST", self._path(), body, key=key)
 
@@ -63,10 +60,7 @@ class AgentSchedules:
         return await self._calling.one("GET", self._path(id))
 
     async def update(self, id: str, *, version: int | None = None, key: str | None = None, **patch: Any) -> Json:
-        """Change the given fields, and leave the other fields as they are.
-
-        If `version` is given, raises `Conflict` when the schedule has another version.
-        """
+        """Change only the given fields. Raises `Conflict` if a given `version` is not the current version."""
         return await self._calling.one("PATCH", self._path(id), patch, if_match=version, key=key)
 
     async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> Json:
@@ -74,21 +68,21 @@ class AgentSchedules:
         return await self._calling.one("POST", self._path(id, "cancel"), {"reason": reason}, key=key)
 
     async def pause(self, id: str, note: str = "", *, key: str | None = None) -> Json:
-        """Pause a schedule. It does not run at its due times until `resume` is called."""
+        """Pause a schedule. It does not run at its due times until `resume`."""
         return await self._calling.one("POST", self._path(id, "pause"), {"note": note}, key=key)
 
     async def resume(self, id: str, note: str = "", *, key: str | None = None) -> Json:
-        """Resume a schedule. Due times that passed during the pause run now only if the `on_missed` policy is
-        `catch_up`."""
+        """Resume a schedule. Due times within the pause run only if the schedule's `on_missed` policy is `catch_up`."""
         return await self._calling.one("POST", self._path(id, "resume"), {"note": note}, key=key)
 
-    async def trigger(self, id: str, *, key: str | None = None) -> str:
-        """Run a schedule now, and return the id of the run."""
-        return str((await self._calling.one("POST", self._path(id, "trigger"), key=key))["run_id"])
+    async def trigger(self, id: str, *, key: str | None = None) -> Json:
+        """Run a schedule now. The answer has `run_id`, `status` and `reason`. `status` says whether the run was
+        started, must wait, or was skipped."""
+        return await self._calling.one("POST", self._path(id, "trigger"), key=key)
 
     async def runs(self, id: str, *, before: str | None = None, limit: int = 100) -> Sequence[Json]:
         """List the occurrences of a schedule with their outcomes, the newest first."""
         return await self._calling.pages(self._path(id, "runs"), "before", before, limit)
 
     def _path(self, *parts: str) -> str:
-        return "/".join([f"/agents/{part(self._agent)}/schedules", *map(part, parts)])
+        return path_of("/agents", self._agent, "schedules", *parts)

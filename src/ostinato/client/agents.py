@@ -1,31 +1,26 @@
-"""`client.agents` makes the calls about agents to a server. It corresponds to `app.agents`, but has no calls that take
-code, such as flows and tools."""
+"""Call a server about agents: `client.agents`, like `app.agents`, but without the calls that take Python code."""
 
 from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from ostinato.client.agent_campaigns import AgentCampaigns
 from ostinato.client.agent_schedules import AgentSchedules
-from ostinato.client.calling import Calling, Json, part, without_none
+from ostinato.client.calling import CallGroup, Json, path_of, without_none
 
-_ALL = 1_000_000
+_path = partial(path_of, "/agents")
 
 
-class Agents:
-    """The calls about agents, their users and sessions, and the questions that agents ask people.
-
-    `user` is a user's external id. No call takes an actor: the server records the owner of the client's token as the
-    actor. Methods that change something take an idempotency key, `key`. Without a `key`, the client generates one.
-    """
-
-    def __init__(self, calling: Calling) -> None:
-        self._calling = calling
+class Agents(CallGroup):
+    """The calls about agents, their users and sessions, and the questions that agents ask people. `user` is a user's
+    external id. The server records the owner of the client's token as the actor. `key` is an idempotency key; by
+    default, the client generates one."""
 
     async def get(self, agent: str) -> Json:
-        """Return the declaration of an agent, as a node has recorded it."""
+        """Return the declaration of an agent, which nodes have written to the store."""
         return await self._calling.one("GET", _path(agent))
 
     def schedules(self, agent: str) -> AgentSchedules:
@@ -33,7 +28,7 @@ class Agents:
         return AgentSchedules(self._calling, agent)
 
     def campaigns(self, agent: str) -> AgentCampaigns:
-        """Return the calls about the campaigns of an agent. A campaign sends messages to many users of the agent."""
+        """Return the calls about the campaigns of an agent. A campaign sends messages to many users."""
         return AgentCampaigns(self._calling, agent)
 
     # Messages and turns
@@ -50,10 +45,8 @@ class Agents:
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Hand in a message of a user. The answer has the id of the turn that handles the message.
-
-        Messages with the same `id` from the same user are handled once. Without an `id`, a new one is generated.
-        """
+        """Hand in a message of a user. The answer has the id of the turn that handles the message. If several messages
+        of a user have the same `id`, only the first is handled. By default, the client generates an `id`."""
         body = without_none(
             user=user,
             text=text,
@@ -68,11 +61,8 @@ class Agents:
         return await self._calling.one("GET", _path(agent, "turns", turn_id))
 
     async def outcome(self, agent: str, turn_id: str, *, wait: float = 0) -> Json:
-        """Return the outcome of a turn.
-
-        The server waits up to `wait` seconds, at most 20, for the turn to end. Raises `Conflict` if the turn has not
-        ended by then.
-        """
+        """Return the outcome of a turn. The server waits up to `wait` seconds, at most 20, for the turn to end. Raises
+        `Conflict` if the turn has not ended by then."""
         return await self._calling.one("GET", _path(agent, "turns", turn_id, "outcome"), wait=wait or None)
 
     async def turns(self, agent: str, session_id: str, *, before: str | None = None, limit: int = 100) -> list[Json]:
@@ -91,15 +81,11 @@ class Agents:
         return await self._calling.pages(_path(agent, "users"), "after", after, limit, tag=tag)
 
     async def put_user(self, agent: str, user: str, *, key: str | None = None, **changes: Any) -> Json:
-        """Create a user, or change the given fields of one.
-
-        The fields are name, address, zone, locale, consent, data and tags.
-        """
+        """Create or change a user. The fields are name, address, zone, locale, consent, data and tags."""
         return await self._calling.one("PATCH", _path(agent, "users", user), changes, key=key)
 
     async def delete_user(self, agent: str, user: str, *, key: str | None = None) -> None:
-        """Delete a user with all of their messages, turns and sessions. Raises `Conflict` if a session is open; end it
-        first."""
+        """Delete a user with all their messages, turns and sessions. Raises `Conflict` while a session is open."""
         await self._calling.call("DELETE", _path(agent, "users", user), key=key)
 
     # Sessions
@@ -114,7 +100,7 @@ class Agents:
         return await self._calling.pages(_path(agent, "sessions"), "before", before, limit, user=user)
 
     async def end_session(self, agent: str, session_id: str, reason: str = "", *, key: str | None = None) -> Json:
-        """End a session, and return it. Its flow may clean up first, so the session may still be open in the answer."""
+        """End a session, and return it. It may still be open, because its flow may clean up first."""
         body = {"reason": reason}
         return await self._calling.one("POST", _path(agent, "sessions", session_id, "end"), body, key=key)
 
@@ -127,17 +113,15 @@ class Agents:
     async def mint_session_token(
         self, agent: str, session_id: str, *, turn_id: str | None = None, expires_in: str | float | None = None
     ) -> Json:
-        """Create a token with which the agent's tools act for the user of a session.
-
-        Only this answer shows the token. The call is not retried if its answer may have been lost.
-        """
+        """Create a token with which the agent's tools act for the user of a session. Only this answer has the token's
+        secret text. If the answer may have been lost, the client raises an error instead of retrying the call."""
         body = without_none(turn_id=turn_id, expires_in=expires_in)
         place = _path(agent, "sessions", session_id, "tokens")
-        return dict(await self._calling.call("POST", place, body, once=False))
+        return await self._calling.one("POST", place, body, once=False)
 
     async def session_tokens(self, agent: str, session_id: str) -> list[Json]:
         """List the tokens of a session, without their secrets."""
-        return await self._calling.pages(_path(agent, "sessions", session_id, "tokens"), "after", None, _ALL)
+        return await self._calling.all(_path(agent, "sessions", session_id, "tokens"))
 
     async def revoke_session_token(self, agent: str, session_id: str, id: str) -> None:
         await self._calling.call("DELETE", _path(agent, "sessions", session_id, "tokens", id))
@@ -147,8 +131,7 @@ class Agents:
     async def escalations(
         self, agent: str, *, status: str = "pending", before: str | None = None, limit: int = 100
     ) -> list[Json]:
-        """List the escalations of an agent, the newest first. An escalation is a question that a person has to
-        decide."""
+        """List the escalations of an agent, the newest first. An escalation is a question for a person."""
         return await self._calling.pages(_path(agent, "escalations"), "before", before, limit, status=status)
 
     async def escalation(self, agent: str, escalation_id: str) -> Json:
@@ -164,13 +147,12 @@ class Agents:
         action: Any = None,
         key: str | None = None,
     ) -> Json:
-        """Decide an escalation: approve or reject the action that the agent asks about. Raises `Conflict` if the
-        escalation is already decided."""
+        """Approve or reject the action of an escalation. Raises `Conflict` if the escalation is already decided."""
         body = without_none(approved=approved, message=message, action=action)
         return await self._calling.one("POST", _path(agent, "escalations", escalation_id, "resolve"), body, key=key)
 
     async def take_over(self, agent: str, user: str, *, key: str | None = None) -> Json:
-        """Let a person take over the conversation with a user. The agent says nothing until `hand_back` is called."""
+        """Let a person take over the conversation with a user. The agent says nothing until `hand_back`."""
         return await self._calling.one("POST", _path(agent, "users", user, "take-over"), key=key)
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None, key: str | None = None) -> Json:
@@ -179,15 +161,11 @@ class Agents:
         return await self._calling.one("POST", _path(agent, "users", user, "hand-back"), body, key=key)
 
     async def say(self, agent: str, user: str, text: str, *, id: str | None = None, key: str | None = None) -> Json:
-        """Send a text to a user whose conversation a person has taken over. Calls with the same `id` send the text
-        once; `new` is true only in the first answer. Raises `Conflict` if another text was sent with this `id`."""
+        """Send a text to a user whose conversation a person has taken over. Calls with the same `id` send the text only
+        once, and only the first answer has `new` true. Raises `Conflict` if this `id` was used for a different text."""
         body = {"text": text, "id": id or secrets.token_hex(16)}
         return await self._calling.one("POST", _path(agent, "users", user, "say"), body, key=key)
 
     async def list(self) -> list[Json]:
         """List the agents that nodes have declared, by name."""
-        return await self._calling.pages("/agents", "after", None, _ALL)
-
-
-def _path(*parts: str) -> str:
-    return "/".join(["/agents", *map(part, parts)])
+        return await self._calling.all("/agents")

@@ -10,7 +10,7 @@ from ostinato.client.client import DEFAULT_SERVER, Client
 
 class SyncClient:
     """The calls of `Client` for code that does not await: `with SyncClient(…) as client: client.schedules.pause("a")`.
-    Each call blocks until it is done; `follow` returns a plain iterator."""
+    Each call blocks until it is done. `follow` returns a plain iterator."""
 
     def __init__(self, server: str = DEFAULT_SERVER, **options: Any) -> None:
         self._client = Client(server, **options)
@@ -33,8 +33,6 @@ class SyncClient:
 
 
 class _BlockingAgents(BlockingCalls):
-    """The blocking calls of `client.agents`, `client.agents.schedules(agent)` and `client.agents.campaigns(agent)`."""
-
     def schedules(self, agent: str) -> BlockingCalls:
         return BlockingCalls(self._target.schedules(agent), self._wait)
 

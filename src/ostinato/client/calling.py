@@ -1,8 +1,5 @@
-"""Send calls of the API, retry them, and raise their errors.
-
-Every call that changes something has an `Idempotency-Key` header. All tries of a call send the same key. A retry after
-a lost answer therefore gets the answer of the first try.
-"""
+"""Send calls to the API, retry them, and raise their errors. Every call that changes something has an `Idempotency-Key`
+header. All tries of a call send the same key, so a retry gets the answer of the first try."""
 
 from __future__ import annotations
 
@@ -26,9 +23,11 @@ if TYPE_CHECKING:  # loaded when a call is sent: commands on a store send none
 Json: TypeAlias = dict[str, Any]
 Moment: TypeAlias = datetime | str
 _AGAIN = frozenset({429, 502, 503, 504})
+_NOT_TAKEN = frozenset({429})  # answers of a server that has certainly not acted
 _MAILBOX_FULL = "urn:ostinato:mailbox-is-full"  # the only 429 that is not about wrong tokens
 _LONGEST = 5.0  # most seconds between two tries
 _PAGE = 500
+ALL = 1_000_000  # more items than any list has
 
 
 class Unreachable(OstinatoError):
@@ -40,7 +39,7 @@ class Denied(OstinatoError):
 
 
 class ServerFailed(OstinatoError):
-    """Raised if the server failed with an internal error. The log of the server has the details."""
+    """Raised if the server failed with an internal error. The server's log has the details."""
 
 
 class Answered(Exception):
@@ -53,7 +52,7 @@ class Answered(Exception):
 
 
 class Calling:
-    """Calls to one server, each retried for up to `patience` seconds."""
+    """Sends calls to one server. A failed call is retried for up to `patience` seconds."""
 
     def __init__(self, server: str, http: httpx.AsyncClient, patience: float) -> None:
         self.server = server
@@ -61,7 +60,7 @@ class Calling:
         self.patience = patience
 
     async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
-        """Make a call, and return the JSON of its answer, or None for status 204. Takes the arguments of `ask`."""
+        """Make a call with the arguments of `ask`. Return the JSON of the answer, or None for status 204."""
         response = await self.ask(method, path, body, **how)
         return None if response.status_code == 204 else response.json()
 
@@ -77,14 +76,14 @@ class Calling:
         headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> httpx.Response:
-        """Send a request, and return the response. For an error response, raise the error of the same call on `app`.
+        """Send a request, and return the response. If the response is an error, raise the exception that the same call
+        on `app` would raise.
 
         - `key`: the idempotency key. By default, the client generates a key.
-        - `once`: whether the server carries out a request only once, even if the request arrives twice. If `once` is
-          true, a request without an answer is sent again. Otherwise it is sent again only if no connection was made.
+        - `once`: whether the server acts only once on a repeated request. If true, the client retries after every
+          failure of the connection, and after a response with status 429, 502, 503 or 504. If false, the client retries
+          only if the server has certainly not acted: if no connection was made, or after status 429.
         - `params`: the query parameters.
-
-        Responses with status 429, 502, 503 and 504 are always retried.
         """
         import httpx
 
@@ -105,7 +104,7 @@ class Calling:
                 if response.status_code < 400:
                     return response
                 error = error_of(response)
-                if response.status_code not in _AGAIN:
+                if response.status_code not in (_AGAIN if once else _NOT_TAKEN):
                     raise error
                 with suppress(ValueError):
                     wait = max(pause, float(response.headers.get("retry-after", 0)))
@@ -120,12 +119,12 @@ class Calling:
     async def items(self, path: str, **params: Any) -> list[Json]:
         return list((await self.call("GET", path, **params))["items"])
 
-    async def pages(self, path: str, cursor: str, begin: Any, limit: int, **filters: Any) -> list[Any]:
-        """Read pages until there are `limit` items, or no more pages. Return a list of the items.
+    async def all(self, path: str) -> list[Any]:
+        return await self.pages(path, "after", None, ALL)
 
-        `cursor` is the query parameter that says where a page begins, such as "after". `begin` is its value for the
-        first page.
-        """
+    async def pages(self, path: str, cursor: str, begin: Any, limit: int, **filters: Any) -> list[Any]:
+        """Read pages until there are `limit` items or no more pages. Return the items. `cursor` names the query
+        parameter that says where a page begins, such as "after". `begin` is its value for the first page."""
         items: list[Any] = []
         while len(items) < limit:
             size = min(_PAGE, limit - len(items))
@@ -137,14 +136,19 @@ class Calling:
         return items
 
 
+class CallGroup:
+    """The calls about one subject, such as `client.schedules`."""
+
+    def __init__(self, calling: Calling) -> None:
+        self._calling = calling
+
+
 def headers_of(
     method: str, body: Any, key: str | None, if_match: int | None, headers: Mapping[str, str] | None
 ) -> dict[str, str]:
-    """Return a dict of the headers of a call.
-
-    It has the given headers, the idempotency key, the conflict token as `If-Match`, and the content type.
-    """
-    sent = dict(headers or {}) if if_match is None else {**(headers or {}), "If-Match": f'"{if_match}"'}
+    sent = dict(headers or {})
+    if if_match is not None:
+        sent["If-Match"] = f'"{if_match}"'
     if method != "GET":
         sent["Idempotency-Key"] = key or secrets.token_hex(16)
     if body is not None:
@@ -161,7 +165,6 @@ def content_of(body: Any) -> bytes | None:
 
 
 def error_of(response: httpx.Response) -> OstinatoError:
-    """Return the error for an error response: the error that the same call on `app` would raise."""
     try:
         body = dict(response.json())
         words = str(body["detail"])
@@ -194,11 +197,15 @@ def _kind(status: int) -> type[OstinatoError]:
 
 
 def part(name: str) -> str:
-    """Quote a name, including its slashes, so that it is one segment of a URL path. Raises `OstinatoError` if the name
-    is empty, or is not a str."""
+    """Quote a name as one segment of a URL path. Raises `OstinatoError` if the name is empty or not a str."""
     if not isinstance(name, str) or not name:
         raise OstinatoError(f"{name!r} is not a name or an id")
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")  # `.` and `..` would be other paths
+
+
+def path_of(root: str, *names: str) -> str:
+    """Join names to a path of the API: `path_of("/runs", "a/b")` returns "/runs/a%2Fb"."""
+    return "/".join([root, *map(part, names)])
 
 
 def without_none(**parts: Any) -> Json:

@@ -1,5 +1,4 @@
-"""Define `Client`, which makes the calls of the HTTP API to a server. Its attributes, such as `client.schedules`, group
-calls by subject."""
+"""Define `Client`, which calls the HTTP API of a server. Attributes such as `client.schedules` group its calls."""
 
 from __future__ import annotations
 
@@ -21,18 +20,15 @@ if TYPE_CHECKING:
     import httpx
 
 DEFAULT_SERVER = "http://127.0.0.1:8471"
-_ALL = 1_000_000
 _SILENCE = 60.0  # seconds of silence before a stream is opened again
 # Connect to this machine without a proxy.
 _DIRECT: dict[str, None] = {f"all://{name}": None for name in ("localhost", "127.0.0.1", "[::1]")}
 
 
 class Client:
-    """The client for a server. Use it as `async with Client("http://127.0.0.1:8471", token=…) as client:`.
-
-    A call is retried for up to `patience` seconds while the server does not answer or asks to wait. `verify` is passed
-    to httpx, for example an `ssl.SSLContext` with your own certificate authority.
-    """
+    """The client for a server: `async with Client("http://127.0.0.1:8471", token=…) as client:`. If the server does not
+    answer, is unavailable or is too busy, a call is retried for up to `patience` seconds. `verify` is passed to httpx,
+    for example an `ssl.SSLContext` with your own certificate authority."""
 
     def __init__(
         self,
@@ -77,12 +73,9 @@ class Client:
         await self._calling.http.aclose()
 
     async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
-        """Make any call of the API, and return the JSON of its answer, or None for status 204.
-
-        `key` is the idempotency key; without it, the client generates one. `if_match` is a conflict token: the server
-        refuses the call if the object has changed since the client read the token. Other keywords become query
-        parameters.
-        """
+        """Make any call of the API, and return the JSON of the answer, or None for status 204. `key` is the idempotency
+        key; by default, the client generates one. `if_match` is a conflict token: the server refuses the call if the
+        object has changed since the token was read. Other keywords are query parameters."""
         return await self._calling.call(method, path, body, **how)
 
     # Runs and jobs
@@ -105,13 +98,13 @@ class Client:
         return await self._calling.one("GET", f"/runs/{part(id)}")
 
     async def attempts(self, id: str) -> list[Json]:
-        return await self._calling.pages(f"/runs/{part(id)}/attempts", "after", None, _ALL)
+        return await self._calling.all(f"/runs/{part(id)}/attempts")
 
     async def log(self, id: str) -> list[Json]:
-        return await self._calling.pages(f"/runs/{part(id)}/log", "after", None, _ALL)
+        return await self._calling.all(f"/runs/{part(id)}/log")
 
     async def cancel(self, id: str, reason: str = "") -> str:
-        """Ask a run to stop, and return the status of the run after the request."""
+        """Request that a run stops, and return the status of the run after the request."""
         return str((await self._calling.one("POST", f"/runs/{part(id)}/cancel", {"reason": reason}))["status"])
 
     async def terminate(self, id: str, reason: str = "") -> str:
@@ -122,7 +115,7 @@ class Client:
         return await self._calling.one("POST", f"/runs/{part(id)}/retry", key=key)
 
     async def jobs(self) -> list[Json]:
-        return await self._calling.pages("/jobs", "after", None, _ALL)
+        return await self._calling.all("/jobs")
 
     async def start(
         self,
@@ -149,19 +142,18 @@ class Client:
     async def events(
         self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
     ) -> list[Json]:
-        """List events with a sequence number above `after`, in the order of their commits.
-
-        With `newest`, list the last events instead.
-        """
+        """List the first events after the sequence number `after`, at most `limit`, in the order of their commits. With
+        a `subject`, list only events about it. With `newest=True`, list the last events instead, at most 1,000. Raises
+        `OstinatoError` if `newest` is combined with `after` or `subject`."""
         if newest:
-            return await self._calling.items("/events", newest=True, limit=min(limit, 1000))
+            forbidden = {"after": after or None, "subject": subject}  # the server says why
+            return await self._calling.items("/events", newest=True, limit=min(limit, 1000), **forbidden)
         return await self._calling.pages("/events", "after", after, limit, subject=subject)
 
     async def follow(
         self, *, pattern: str = "*", subject: str | None = None, after: int | None = None
     ) -> AsyncIterator[Json]:
-        """Yield events as they happen. The iteration never ends by itself. If the connection breaks, the client opens a
-        new one and continues without missing an event."""
+        """Yield events as they happen, without end. After a broken connection, continue without missing an event."""
         import httpx
 
         loop = asyncio.get_running_loop()
@@ -196,7 +188,7 @@ class Client:
     # Namespaces, tokens, nodes
 
     async def namespaces(self) -> list[Json]:
-        return await self._calling.pages("/namespaces", "after", None, _ALL)
+        return await self._calling.all("/namespaces")
 
     async def create_namespace(self, name: str, notes: str = "") -> Json:
         return await self._calling.one("POST", "/namespaces", {"name": name, "notes": notes})
@@ -205,27 +197,27 @@ class Client:
         await self._calling.call("DELETE", f"/namespaces/{part(name)}")
 
     async def tokens(self) -> list[Json]:
-        return await self._calling.pages("/tokens", "after", None, _ALL)
+        return await self._calling.all("/tokens")
 
     async def create_token(
         self, role: str = "reader", *, namespace: str | None = None, label: str = "", expires_in: str | None = None
     ) -> Json:
-        """Create a token. Only this answer contains the secret text of the token. If the answer may have been lost, the
-        call is not retried."""
+        """Create a token, and return it with its secret text. No later call returns the secret text. If the connection
+        fails after the request was sent, raise `Unreachable` at once: the server may have created the token."""
         body = without_none(role=role, namespace=namespace, label=label, expires_in=expires_in)
-        return dict(await self._calling.call("POST", "/tokens", body, once=False))
+        return await self._calling.one("POST", "/tokens", body, once=False)
 
     async def revoke_token(self, id: str) -> None:
         await self._calling.call("DELETE", f"/tokens/{part(id)}")
 
     async def nodes(self) -> list[Json]:
-        return await self._calling.pages("/nodes", "after", None, _ALL)
+        return await self._calling.all("/nodes")
 
     async def diagnose(self, *, repair: bool = False) -> Json:
         """Check the store and its nodes. The answer says what is wrong and how to repair it."""
         return await self._calling.one("POST", "/diagnosis", {"repair": repair})
 
     async def ready(self) -> Json:
-        """Return a dict that says whether the server is ready, and the reason if the server is not ready."""
+        """Return a dict that says whether the server is ready, and if not, why."""
         response = await self._calling.http.get("/health/ready")
         return dict(response.json())

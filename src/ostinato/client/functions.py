@@ -1,24 +1,19 @@
-"""`client.functions` makes the calls about durable functions to a server. It corresponds to `app.functions`, but has no
-calls that take code."""
+"""Call a server about durable functions: `client.functions`, like `app.functions`, but without calls that take code."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from ostinato.client.calling import Calling, Json, Moment, part, without_none
+from ostinato.client.calling import ALL, CallGroup, Json, Moment, path_of, without_none
 
-_ALL = 1_000_000
+_path = partial(path_of, "/functions")
 
 
-class Functions:
-    """The calls about durable functions. `id` is the id of a run, or the id that was given when the run was started.
-
-    Methods that change something take an idempotency key, `key`. Without a `key`, the client generates one.
-    """
-
-    def __init__(self, calling: Calling) -> None:
-        self._calling = calling
+class Functions(CallGroup):
+    """The calls about durable functions. `id` is a run's id, or the id that was given when the run was started. `key`
+    is an idempotency key; by default, the client generates one."""
 
     async def start(
         self,
@@ -31,11 +26,9 @@ class Functions:
         key: str | None = None,
         **options: Any,
     ) -> Json:
-        """Start a function, now or at the time `at`. The answer has the id of the run.
-
-        `send` is a dict from message names to payloads; these messages are in the run's mailbox from the beginning.
-        `options` are queue, priority, deadline, serial_key, concurrency and parent.
-        """
+        """Start a function, now or at the time `at`. The answer has the id of the run. `send` maps message names to
+        payloads; these messages are in the run's mailbox from the beginning. `options` are queue, priority, deadline,
+        serial_key, concurrency and parent."""
         body = without_none(
             function=function, input=dict(input or {}), id=id, at=at, send=dict(send) if send else None, **options
         )
@@ -44,10 +37,8 @@ class Functions:
     async def send(
         self, id: str, name: str, payload: Any = None, *, message_id: str | None = None, key: str | None = None
     ) -> Json:
-        """Send a message to a run. Messages with the same `message_id` are sent once.
-
-        Raises `Conflict` if the run has ended, or if its mailbox is full of messages that it has not received yet.
-        """
+        """Send a message to a run. A message with a `message_id` that was used before is not sent again. Raises
+        `Conflict` if the run has ended, or if its mailbox is full of unread messages."""
         body = without_none(name=name, payload=payload, id=message_id)
         return await self._calling.one("POST", _path(id, "messages"), body, key=key)
 
@@ -55,14 +46,11 @@ class Functions:
         return await self._calling.one("GET", _path(id))
 
     async def result(self, id: str, *, wait: float = 0) -> Json:
-        """Return how a run ended, as a dict with `status`, `result` and `error`.
-
-        The server waits up to `wait` seconds, at most 20, for the run to end. Raises `Conflict` if the run has not
-        ended by then.
-        """
+        """Return how a run ended, as a dict with `status`, `result` and `error`. The server waits up to `wait` seconds,
+        at most 20, for the run to end. Raises `Conflict` if the run has not ended by then."""
         return await self._calling.one("GET", _path(id, "result"), wait=wait or None)
 
-    async def steps(self, id: str, *, after: int | None = None, limit: int = _ALL) -> list[Json]:
+    async def steps(self, id: str, *, after: int | None = None, limit: int = ALL) -> list[Json]:
         """List the recorded operations of a run, in the order in which they began."""
         return await self._calling.pages(_path(id, "steps"), "after", after, limit)
 
@@ -72,14 +60,14 @@ class Functions:
 
     async def declared(self) -> list[Json]:
         """List the functions that nodes have declared, by name and version."""
-        return await self._calling.pages("/functions/declared", "after", None, _ALL)
+        return await self._calling.all("/functions/declared")
 
     async def drain(self) -> list[Json]:
-        """List the code versions that unfinished runs began with. Each item has the number of these runs."""
-        return await self._calling.pages("/functions/drain", "after", None, _ALL)
+        """List the versions of code that unfinished runs need, with the number of runs for each version."""
+        return await self._calling.all("/functions/drain")
 
     async def cancel(self, id: str, reason: str = "", *, key: str | None = None) -> str:
-        """Ask a run to stop, and return the status of the run after the request."""
+        """Request that a run stops, and return the status of the run after the request."""
         return str((await self._calling.one("POST", _path(id, "cancel"), {"reason": reason}, key=key))["status"])
 
     async def terminate(self, id: str, reason: str = "", *, key: str | None = None) -> str:
@@ -91,7 +79,3 @@ class Functions:
     ) -> list[Json]:
         """List runs of functions, the newest first."""
         return await self._calling.pages("/functions", "before", before, limit, name=name, status=status)
-
-
-def _path(*parts: str) -> str:
-    return "/".join(["/functions", *map(part, parts)])

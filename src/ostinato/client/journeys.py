@@ -1,22 +1,25 @@
-"""`client.journeys` makes the calls about journeys to a server. It corresponds to `app.journeys`."""
+"""Call a server about journeys: `client.journeys`, like `app.journeys`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from ostinato.client.calling import Calling, Json, part
+from ostinato.client.calling import CallGroup, Json, part, path_of
+
+_path = partial(path_of, "/journeys")
+_definition = partial(path_of, "/journey-definitions")
 
 
-class Journeys:
-    """The calls about journeys. Bodies and answers have the field names of the journey language.
+class Journeys(CallGroup):
+    """The calls about journeys. Bodies and answers have the field names of the journey language. Some methods have
+    these parameters:
 
-    A journey can read the `headers` of a call. Methods that change something take an idempotency key, `key`. Without a
-    `key`, the client generates one.
+    - `headers`: HTTP headers to send with the call; the journey can read them
+    - `key`: the idempotency key of the call. The server acts only once on calls with the same key. By default, the
+      client generates a key.
     """
-
-    def __init__(self, calling: Calling) -> None:
-        self._calling = calling
 
     # Instances
 
@@ -31,11 +34,13 @@ class Journeys:
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Start a journey, and wait up to `wait` seconds until it ends or waits for something.
+        """Start a journey, and wait up to `wait` seconds until the journey ends or waits for something. With `at_once`,
+        do not wait.
 
-        If it has ended, the answer is its outcome, with the member `status`. If it waits for something, the answer is
-        its status, with the member `currentState`. If it is still active, or with `at_once`, the answer has
-        `statusUrl`, the URL of the journey's status.
+        - If the journey has ended, the answer is its outcome, with `status`.
+        - If the journey waits for something, the answer is its status, with `currentState`.
+        - If the journey is still active, the answer has `statusUrl`, the URL of its status. With `at_once`, this is the
+          answer for every journey that has not ended.
         """
         sent_headers = _with_preferences(headers, wait, at_once)
         path = f"/journeys/{part(name)}/start"
@@ -58,7 +63,7 @@ class Journeys:
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Send the input that a step waits for. The answer is the status of the journey after that."""
+        """Send the input that a step waits for. The answer is the journey's status after that."""
         sent_headers = _with_preferences(headers, wait, False)
         return await self._calling.one("POST", _path(id, "steps", step), body, key=key, headers=sent_headers)
 
@@ -66,14 +71,14 @@ class Journeys:
         return await self._calling.one("POST", _path(id, "steps", "cancel"), {"reason": reason}, key=key)
 
     async def draw(self, id: str) -> str:
-        """Return the states of a journey as an SVG document, with the path that it took and its current state."""
+        """Return a picture of the states of a journey, as the text of an SVG document. The picture shows the path that
+        the journey took and its current state."""
         return (await self._calling.ask("GET", _path(id, "diagram.svg"))).text
 
     async def call(
         self, name: str, body: Mapping[str, Any] | None = None, *, headers: Mapping[str, str] | None = None
     ) -> Any:
-        """Call a definition of the kind `Api` by its name, and return its reply. The call is not retried if it may have
-        reached the server."""
+        """Call an `Api` definition, and return its reply. A call that may have reached the server is not retried."""
         return await self._calling.call("POST", f"/apis/{part(name)}", dict(body or {}), once=False, headers=headers)
 
     # Definitions
@@ -86,15 +91,14 @@ class Journeys:
         documents: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Deploy a definition. `documents` is a dict with the text for each reference in the definition."""
+        """Deploy a definition. `documents` maps each reference in the definition to the text that it refers to."""
         body = {"text": text, "file": file, "documents": dict(documents or {})}
         return await self._calling.one("POST", "/journey-definitions", body, key=key)
 
     async def validate(
         self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
     ) -> Json:
-        """Check a definition. It may use the task kinds and expression languages of the server. The answer has all
-        errors and warnings."""
+        """Check a definition with the server's task kinds and expression languages. Return all errors and warnings."""
         body = {"text": text, "file": file, "documents": dict(documents or {})}
         return await self._calling.one("POST", "/journey-definitions:validate", body)
 
@@ -102,14 +106,14 @@ class Journeys:
         return await self._calling.pages("/journey-definitions", "after", after, limit)
 
     async def versions(self, name: str) -> list[Json]:
-        return await self._calling.pages(_definition(name), "after", None, 1_000_000)
+        return await self._calling.all(_definition(name))
 
     async def definition(self, name: str, version: str = "latest") -> Json:
         """Return a version of a definition, with its text."""
         return await self._calling.one("GET", _definition(name, version))
 
     async def openapi(self, name: str, version: str = "latest") -> Json:
-        """Read the OpenAPI description of the journey's own API."""
+        """Return the OpenAPI description of the journey's own API."""
         return await self._calling.one("GET", _definition(name, version, "openapi.json"))
 
     async def draw_definition(self, name: str, version: str = "latest") -> str:
@@ -120,8 +124,8 @@ class Journeys:
     async def bindings(
         self, *, name: str | None = None, subject: str | None = None, after: str = "", limit: int = 100
     ) -> list[Json]:
-        """List bindings: the schedules that journeys have created. `name` selects those of one journey, and `subject`
-        those of one subject. The contexts of bindings are left out, because they may contain tokens."""
+        """List bindings: the schedules that journeys have created. `name` limits the list to one journey, and `subject`
+        to one subject. The contexts of bindings are left out, because they may contain tokens."""
         filters = {"journeyName": name, "subjectId": subject}
         return await self._calling.pages("/journey-bindings", "after", after, limit, **filters)
 
@@ -129,8 +133,7 @@ class Journeys:
         return await self._calling.one("GET", f"/journey-bindings/{part(id)}")
 
     async def cancel_binding(self, id: str, *, key: str | None = None) -> Json:
-        """Cancel a binding: a schedule that a journey has created. It starts no further runs. An active run
-        finishes."""
+        """Cancel a schedule that a journey has created. It starts no further runs. An active run finishes."""
         return await self._calling.one("POST", f"/journey-bindings/{part(id)}/cancel", key=key)
 
     async def list(
@@ -154,11 +157,3 @@ class Journeys:
 def _with_preferences(headers: Mapping[str, str] | None, wait: float | None, at_once: bool) -> dict[str, str]:
     preferences = [*(["respond-async"] if at_once else []), *([] if wait is None else [f"wait={int(wait)}"])]
     return {**(headers or {}), **({"Prefer": ", ".join(preferences)} if preferences else {})}
-
-
-def _path(*parts: str) -> str:
-    return "/".join(["/journeys", *map(part, parts)])
-
-
-def _definition(*parts: str) -> str:
-    return "/".join(["/journey-definitions", *map(part, parts)])

@@ -1,23 +1,19 @@
-"""`client.schedules` makes the calls about schedules to a server. It corresponds to `app.schedules`."""
+"""Call a server about schedules: `client.schedules`, like `app.schedules`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
-from ostinato.client.calling import Calling, Json, Moment, part, without_none
+from ostinato.client.calling import CallGroup, Json, Moment, path_of, without_none
+
+_path = partial(path_of, "/schedules")
 
 
-class Schedules:
-    """The calls about schedules.
-
-    Most methods that change a schedule take `if_match`, a conflict token: the server refuses the change if the schedule
-    has changed since the client read the token. They also take an idempotency key, `key`. Without a `key`, the client
-    generates one.
-    """
-
-    def __init__(self, calling: Calling) -> None:
-        self._calling = calling
+class Schedules(CallGroup):
+    """The calls about schedules. `if_match` is a conflict token: the server refuses the change if the schedule has
+    changed since the token was read. `key` is an idempotency key; by default, the client generates one."""
 
     async def get(self, name: str, *, recent: int = 10) -> Json:
         return await self._calling.one("GET", _path(name), recent=recent)
@@ -79,7 +75,7 @@ class Schedules:
     async def turn_backfill(self, name: str, id: str, to: str, reason: str = "") -> Json:
         """Pause, resume or cancel a backfill: `to` is "pause", "resume" or "cancel"."""
         body = {"reason": reason} if to == "cancel" else None
-        return await self._calling.one("POST", f"{_path(name, 'backfills')}/{part(id)}/{to}", body)
+        return await self._calling.one("POST", f"{_path(name, 'backfills', id)}/{to}", body)
 
     async def skip(self, name: str, at: Moment, **how: Any) -> Json:
         return await self._calling.one("POST", _path(name, "skip"), {"at": at}, **how)
@@ -118,21 +114,20 @@ class Schedules:
         return await self._calling.items("/upcoming", limit=limit, each=each)
 
     async def plan(self, document: Json | str, *, prune: bool = False, take: bool = False, **named: Any) -> Json:
-        """Return what `apply` would do with a file of schedules, without doing it.
+        """Return what `apply` would do with a file of schedules, without doing it. Each schedule of the file is stored
+        with an origin: the name of the file or the app that declares the schedule.
 
-        `document` is the text of the file, or a dict `{"schedules": {…}}`. `prune` closes schedules of the same origin
-        that are not in the file. `take` takes over schedules that another origin declares. There are two more keywords.
-        `name` is the origin to record with the schedules. `file` is the file name that error messages show.
+        - `document`: the text of the file, or a dict `{"schedules": {…}}`
+        - `prune`: whether to close schedules that have the same origin and are not in the file
+        - `take`: whether to take over schedules that have another origin
+        - `named`: may have `name`, the origin to store with the schedules, and `file`, the file name for error messages
         """
         return await self._calling.one("POST", "/schedules:plan", _file(document, prune=prune, take=take, **named))
 
     async def apply(
         self, document: Json | str, *, prune: bool = False, take: bool = False, key: str | None = None, **named: Any
     ) -> Json:
-        """Create and update schedules so that they match a file. Either all changes are made, or none.
-
-        Takes the arguments of `plan`.
-        """
+        """Create and update schedules to match a file: either all changes or none. Takes the arguments of `plan`."""
         body = _file(document, prune=prune, take=take, **named)
         return await self._calling.one("POST", "/schedules:apply", body, key=key)
 
@@ -148,15 +143,12 @@ class Schedules:
                 return {"schedules": schedules}
 
     async def simulate(self, first: Moment, last: Moment, **options: Any) -> Json:
-        """Simulate a schedule from `first` to `last`. Give either `schedule`, the name of a stored schedule, or
-        `draft`, a definition.
-
-        Further options: run_time, outages, pauses, seed.
-        """
+        """Simulate a schedule from `first` to `last`. `options` must have either `schedule`, the name of a stored
+        schedule, or `draft`, a definition. `options` may also have run_time, outages, pauses and seed."""
         return await self._calling.one("POST", "/simulate", without_none(first=first, last=last, **options))
 
     async def draw(self, first: Moment, last: Moment, **options: Any) -> str:
-        """Simulate as `simulate` does, and return the picture as the text of an SVG document."""
+        """Return a picture of a simulation as the text of an SVG document. Takes the arguments of `simulate`."""
         body = without_none(first=first, last=last, **options)
         return (await self._calling.ask("POST", "/simulate.svg", body)).text
 
@@ -172,10 +164,6 @@ class Schedules:
     ) -> list[Json]:
         filters = {"match": match, "tag": tag, "state": state, "job": job}
         return await self._calling.pages("/schedules", "after", after, limit, **filters)
-
-
-def _path(name: str, *more: str) -> str:
-    return "/".join(["/schedules", part(name), *more])
 
 
 def _file(document: Json | str, **more: Any) -> Json:

@@ -1,19 +1,18 @@
-"""`client.webhooks` makes the calls about webhooks to a server. It corresponds to `app.webhooks`."""
+"""Call a server about webhooks: `client.webhooks`, like `app.webhooks`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from ostinato.client.calling import Calling, Json, part, without_none
+from ostinato.client.calling import CallGroup, Json, path_of, without_none
+
+_path = partial(path_of, "/webhooks")
 
 
-class Webhooks:
-    """The calls about webhooks. Methods that change something take an idempotency key, `key`. Without a `key`, the
-    client generates one."""
-
-    def __init__(self, calling: Calling) -> None:
-        self._calling = calling
+class Webhooks(CallGroup):
+    """The calls about webhooks. `key` is an idempotency key; by default, the client generates one."""
 
     async def list(self, *, after: str = "", limit: int = 100) -> list[Json]:
         """List the webhooks of the namespace, the oldest first."""
@@ -32,10 +31,7 @@ class Webhooks:
         key: str | None = None,
     ) -> Json:
         """Create a webhook. From now on, the server sends to `url` each event whose name matches one of the patterns.
-
-        `secret` is a reference to a signing key on the server, such as `"secret://hook-key"`, or a list of such
-        references.
-        """
+        `secret` is one or more references to signing keys on the server, such as `"secret://hook-key"`."""
         body = without_none(url=url, patterns=list(patterns), secret=secret, notes=notes)
         return await self._calling.one("POST", "/webhooks", body, key=key)
 
@@ -47,8 +43,8 @@ class Webhooks:
         return await self._calling.one("POST", _path(id, "disable"), {"reason": reason}, key=key)
 
     async def enable(self, id: str, *, after: int | None = None, key: str | None = None) -> Json:
-        """Enable a webhook again. It continues with the first undelivered event, or with the first event whose sequence
-        number is above `after`."""
+        """Enable a webhook again. It continues with the first event above the sequence number `after`. By default, it
+        continues with the first event that was not delivered."""
         return await self._calling.one("POST", _path(id, "enable"), without_none(after=after), key=key)
 
     async def replay(self, id: str, after: int, *, key: str | None = None) -> Json:
@@ -67,7 +63,3 @@ class Webhooks:
     async def redeliver(self, id: str, delivery: str, *, key: str | None = None) -> Json:
         """Send the event of a finished delivery again. The answer has the id of the new run."""
         return await self._calling.one("POST", _path(id, "deliveries", delivery, "redeliver"), key=key)
-
-
-def _path(*parts: str) -> str:
-    return "/".join(["/webhooks", *map(part, parts)])

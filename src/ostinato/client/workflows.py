@@ -1,19 +1,18 @@
-"""`client.workflows` makes the calls about workflows to a server. It corresponds to `app.workflows`, but cannot deploy
-code."""
+"""Call a server about workflows: `client.workflows`, like `app.workflows`. The client cannot deploy code."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
-from ostinato.client.calling import Calling, Json, part, without_none
+from ostinato.client.calling import CallGroup, Json, path_of, without_none
+
+_path = partial(path_of, "/workflows")
 
 
-class Workflows:
-    """The calls about workflows. Methods that change something take an idempotency key, `key`. Without a `key`, the
-    client generates one."""
-
-    def __init__(self, calling: Calling) -> None:
-        self._calling = calling
+class Workflows(CallGroup):
+    """The calls about workflows. The parameter `key` of a method is the idempotency key of the call: the server acts
+    only once on calls with the same key. By default, the client generates a key."""
 
     async def list(self, *, after: str = "", limit: int = 100) -> list[Json]:
         """List the workflows of the namespace by name."""
@@ -30,12 +29,11 @@ class Workflows:
     async def runs(
         self, name: str, *, handler: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[Json]:
-        """List the attempts of the workflow's handlers, or of the given handler, the newest first."""
+        """List the attempts of all handlers of a workflow, or only of `handler`, the newest first."""
         return await self._calling.pages(_path(name, "runs"), "before", before, limit, handler=handler)
 
     async def run(self, name: str, run_id: str) -> Json:
-        """Return a run of a workflow: its attempts, the events that it reserved for itself, and its effect on other
-        systems."""
+        """Return a run of a workflow: its attempts, the events that it reserved, and its effect on other systems."""
         return await self._calling.one("GET", _path(name, "runs", run_id))
 
     async def events(
@@ -67,15 +65,12 @@ class Workflows:
         return await self._calling.one("POST", _path(name, "stop"), key=key)
 
     async def run_now(self, name: str, *, key: str | None = None) -> Json:
-        """Run all producers of a workflow now. Raises `Conflict` while a run is active or something blocks the
-        workflow."""
+        """Run all producers of a workflow now. Raises `Conflict` while a run is active or the workflow is blocked."""
         return await self._calling.one("POST", _path(name, "run-now"), key=key)
 
     async def resolve(self, name: str, choice: str, *, run_id: str | None = None, key: str | None = None) -> Json:
-        """Settle the problem that blocks a workflow. `choice` is one of the `choices` that the problem lists.
-
-        The possible choices are `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` and `skip`.
-        """
+        """Settle the problem that blocks a workflow. The problem lists its possible `choices`, and `choice` is one of
+        them: `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` or `skip`."""
         body = without_none(choice=choice, run_id=run_id)
         return await self._calling.one("POST", _path(name, "resolve"), body, key=key)
 
@@ -85,9 +80,5 @@ class Workflows:
         return await self._calling.one("POST", _path(name, "events", "skip"), body, key=key)
 
     async def skip_input(self, name: str, input_id: str, *, key: str | None = None) -> Json:
-        """Skip an input: all its events, including those that come later."""
+        """Skip all events of an input, including later ones, but not the events that are already consumed."""
         return await self._calling.one("POST", _path(name, "inputs", input_id, "skip"), key=key)
-
-
-def _path(*parts: str) -> str:
-    return "/".join(["/workflows", *map(part, parts)])

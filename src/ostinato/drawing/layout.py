@@ -1,8 +1,5 @@
-"""Lay out the boxes and edges of a graph in rows from top to bottom.
-
-Where possible, a box is below the boxes that lead to it. An edge crosses a row in its own column, so it never runs
-behind a box. Labels are on their edges, between two rows, and do not overlap.
-"""
+"""Lay out the boxes and edges of a graph in rows from top to bottom. Where possible, a box is below the boxes that lead
+to it. An edge crosses a row in its own column, never behind a box. Labels are between two rows and do not overlap."""
 
 from __future__ import annotations
 
@@ -34,7 +31,8 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Chain:
-    """An edge as a downward chain from row to row: the boxes at its ends, and placeholders in the rows between them."""
+    """An edge, cut at each row that it crosses. `parts` are, from top to bottom, the edge's upper box, a placeholder in
+    each row between, and the lower box."""
 
     edge: Edge
     turned: bool  # the edge leads upwards, against the chain
@@ -47,7 +45,7 @@ def lay_out(
     start: str,
     labels: Mapping[Edge, float] | None = None,
 ) -> Layout:
-    """Place the boxes and edges of a graph. `labels` is a dict from an edge to the width of its label."""
+    """Place the boxes and edges of a graph. `labels` maps an edge to the width of its label."""
     wanted = list(dict.fromkeys(edges))
     forward = _without_circles(sizes, wanted, start)
     ranks = _ranks(sizes, [edge for edge in forward.values() if edge[0] != edge[1]])
@@ -113,11 +111,9 @@ def _move_to_origin(
 def _ports(
     chains: Sequence[_Chain], centres: Mapping[str, float], widths: Mapping[str, float]
 ) -> tuple[dict[tuple[Edge, str], float], dict[tuple[Edge, str], float]]:
-    """Return where each edge leaves its upper box, and where it reaches its lower box.
-
-    Both results are dicts from (edge, box) to x. Edges that leave one box are sorted by the x of the next box. Edges
-    that reach one box are sorted by the x of the box before. So the edges of one box do not cross.
-    """
+    """Return two dicts from (edge, box) to the x where the edge touches the box: `lower` for the bottom of the box, and
+    `upper` for its top. At each side of a box, these points are sorted by the x of the edges' other ends, so that the
+    edges do not cross."""
     lower: dict[tuple[Edge, str], float] = {}
     upper: dict[tuple[Edge, str], float] = {}
     below: dict[str, list[tuple[float, int, Edge]]] = {}
@@ -136,12 +132,8 @@ def _ports(
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The part of an edge in the gap between two rows.
-
-    - `above`: the x of the upper end, in pixels
-    - `below`: the x of the lower end, in pixels
-    - `width`: the width of the label in pixels, or None, if there is no label in this gap
-    """
+    """The part of an edge in the gap between two rows. `above` and `below` are the x of its ends. `width` is the width
+    of the edge's label, or None if there is no label in this gap."""
 
     edge: Edge
     above: float
@@ -149,7 +141,7 @@ class _Line:
     width: float | None
 
     def at(self, share: float) -> float:
-        """Return the x of the line at a height in the gap. `share` is the height, from 0 (top) to 1 (bottom)."""
+        """Return the x of the line at the height `share` in the gap, from 0 (top) to 1 (bottom)."""
         low, high = 0.0, 1.0
         for _ in range(20):
             t = (low + high) / 2
@@ -165,9 +157,12 @@ def _lines(
     upper: Mapping[tuple[Edge, str], float],
     rank_of: Mapping[str, int],
 ) -> dict[int, list[_Line]]:
-    """Return a dict from a row's rank to the lines below that row.
+    """Divide edges into lines. A line is the part of an edge in the gap between two rows. Returns a dict from the rank
+    of a row to the lines in the gap below that row.
 
-    A line is the part of an edge between two neighbouring rows. An edge's label belongs to the first line of the edge.
+    - `labels`: the width of each edge's label. The label belongs to the line at which the edge begins.
+    - `lower`, `upper`: the x where an edge touches the bottom (`lower`) or the top (`upper`) of a box, by (edge, box)
+    - `rank_of`: the rank of each box's row, from 0 at the top
     """
     lines: dict[int, list[_Line]] = {}
     for chain in chains:
@@ -181,11 +176,11 @@ def _lines(
 
 
 def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
-    """Place the labels in one gap between two rows. Returns a dict from edge to (x, slot).
+    """Place the labels in the gap between two rows. Returns a dict from edge to the (x, slot) of its label.
 
-    `lines` are all lines in the gap. Slots are horizontal strips of the gap, numbered from 1, top to bottom. Labels
-    that would overlap get different slots. Up to two more slots than necessary are used, so that labels cover fewer
-    lines of other edges.
+    Slots are horizontal strips of the gap, numbered from 1, top to bottom. Labels that would overlap get different
+    slots. The number of slots is as small as possible. One or two more slots are used only if the labels then cover
+    fewer lines of other edges.
     """
     labels = sorted((line for line in lines if line.width is not None), key=lambda line: line.at(0.5))
     if not labels:
@@ -206,12 +201,9 @@ def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
 def _place_labels(
     labels: Sequence[_Line], lines: Sequence[_Line], count: int
 ) -> tuple[int, dict[Edge, tuple[float, int]]] | None:
-    """Try to place `labels` in `count` slots.
-
-    - If a label fits into no slot, return None.
-    - If the last slot stays empty, return None.
-    - Otherwise return a pair: how often labels cover other edges' lines, and a dict from edge to (x, slot).
-    """
+    """Try to place `labels` in `count` slots. Return (covered, places): `covered` counts how often a label covers the
+    line of another edge, and `places` maps each edge to the (x, slot) of its label. Return None if a label fits into no
+    slot, or if the last slot stays empty."""
     places: dict[Edge, tuple[float, int]] = {}
     ends = dict.fromkeys(range(1, count + 1), float("-inf"))
     crossed = 0
@@ -239,13 +231,16 @@ def _gap(slots: int) -> float:
 
 
 def _slot_y(slot: int, gap: float) -> float:
-    """Return the y of the centre of a slot, measured from the top of its gap. `gap` is the height of the gap."""
+    """Return the y of the centre of a slot, measured from the top of its gap. A gap is the space between two rows. A
+    slot is a horizontal strip of the gap, for labels. `slot` is the number of the strip, from 1 at the top. `gap` is
+    the height of the gap."""
     count = max(1, round((gap - _GAP_Y) / _SLOT) + 1)
     return gap / 2 + _SLOT * (slot - (count + 1) / 2)
 
 
 def _without_circles(sizes: Mapping[str, object], edges: Sequence[Edge], start: str) -> dict[Edge, Edge]:
-    """Return a dict from each edge to itself, or to the reversed edge if the edge closes a cycle."""
+    """Return a dict from each edge to the edge to lay out instead, so that the edges form no cycle. An edge that closes
+    a cycle is mapped to the same edge in the opposite direction. Every other edge is mapped to itself."""
     after: dict[str, list[str]] = {box: [] for box in sizes}
     for a, b in edges:
         after[a].append(b)
@@ -272,7 +267,7 @@ def _without_circles(sizes: Mapping[str, object], edges: Sequence[Edge], start: 
 
 
 def _ranks(sizes: Mapping[str, object], edges: Sequence[Edge]) -> dict[str, int]:
-    """Return a dict from each box to the length of the longest path that leads to it."""
+    """Map each box to the length of the longest path that leads to it."""
     ranks = dict.fromkeys(sizes, 0)
     for _ in sizes:
         changed = False
@@ -314,10 +309,7 @@ def _neighbours(links: Sequence[Edge]) -> tuple[dict[str, list[str]], dict[str, 
 
 
 def _order(rows: list[list[str]], links: Sequence[Edge]) -> None:
-    """Sort the boxes of each row by the mean position of their neighbours, so that few edges cross. `rows` is modified.
-
-    The rows are sorted several times, alternately from top to bottom and from bottom to top.
-    """
+    """Sort the boxes of each row by the mean position of the boxes linked to them, so that few edges cross."""
     above, below = _neighbours(links)
     for sweep in range(_SWEEPS):
         hang = above if sweep % 2 == 0 else below
@@ -332,7 +324,7 @@ def _order(rows: list[list[str]], links: Sequence[Edge]) -> None:
 
 
 def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mapping[str, float]) -> dict[str, float]:
-    """Return the x of the centre of each box. Boxes are as near to their neighbours as possible without overlaps."""
+    """Return the x of each box's centre: near its neighbours in other rows, without overlaps in its own row."""
     above, below = _neighbours(links)
     centres: dict[str, float] = {}
     for row in rows:
@@ -359,7 +351,7 @@ def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mappin
 
 
 def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
-    """Return the least distance of each box from the first box in `row`. Distances are measured between the centres."""
+    """Return the distance of each box's centre from the first box's centre, if boxes are as close as allowed."""
     offsets = [0.0]
     for a, b in pairwise(row):
         offsets.append(offsets[-1] + widths[a] / 2 + _GAP_X + widths[b] / 2)
@@ -367,11 +359,8 @@ def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
 
 
 def _apart(wished: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """Return positions for boxes, as near as possible to `wished`, and far enough apart.
-
-    `offsets` contains the least distance of each box from the first box. Boxes that would come too close move together,
-    as one block.
-    """
+    """Return the x of each box of a row, as near as possible to its x in `wished`. Boxes that would be closer than
+    their `offsets` (from `_offsets`) allow are placed side by side, and move as one block."""
     blocks: list[tuple[float, int]] = []
     for wish, offset in zip(wished, offsets, strict=True):
         total, count = wish - offset, 1
@@ -383,19 +372,15 @@ def _apart(wished: Sequence[float], offsets: Sequence[float]) -> list[float]:
     return [place + offset for place, offset in zip(flat, offsets, strict=True)]
 
 
-def _tallest(row: Sequence[str], sizes: Mapping[str, tuple[float, float]]) -> float:
-    return max((sizes[one][1] for one in row if one in sizes), default=0.0)
-
-
 def _bands(
     rows: Sequence[Sequence[str]], sizes: Mapping[str, tuple[float, float]], slots: Sequence[int]
 ) -> tuple[list[float], list[float], float]:
-    """Return the tops of the rows, the bottoms of the rows, and the total height. `slots` is the number of slots for
-    labels in the gap below each row; the more slots, the higher the gap."""
+    """Return (the y of each row's top, the y of each row's bottom, the total height). Labels are in the gap below a
+    row, in horizontal strips that are called slots. For each row, `slots` has the number of these strips."""
     tops, bottoms, y = [], [], 0.0
     for row, count in zip(rows, slots, strict=True):
         tops.append(y)
-        bottoms.append(y + _tallest(row, sizes))
+        bottoms.append(y + max((sizes[box][1] for box in row if box in sizes), default=0.0))
         y = bottoms[-1] + _gap(count)
     return tops, bottoms, bottoms[-1]
 

@@ -1,7 +1,4 @@
-"""Begin and stop the bodies that run on this node, and commit their outcomes.
-
-A body is the code of a claimed run, such as the function of a job.
-"""
+"""Begin and stop the bodies that run on this node, and commit their outcomes. A body is the code of a claimed run."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ from ostinato.engine.rows import read_options
 from ostinato.engine.run_logging import report_start
 from ostinato.engine.runs import End, end
 from ostinato.engine.telemetry import Metrics, Spans
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, StoreUnavailable
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, Store, sql
@@ -35,7 +32,8 @@ from ostinato.when.instants import SECOND, Micros
 
 
 class _Task:
-    """A body that is running on this node."""
+    """A claimed run whose code is running on this node, and the asyncio tasks in which the code runs. The code of a run
+    is called its body."""
 
     __slots__ = ("begun", "helper", "run", "stop", "task")
 
@@ -58,11 +56,10 @@ class _Task:
 class Bodies:
     """The bodies that run on one node. A body is the code of a claimed run.
 
-    `on_written` is called with the ends of runs, after the commit that stores them. `trouble` is called with errors of
-    the store.
-
-    The node checks its lease before it begins a run. While its event loop was blocked, other nodes may have taken over
-    its runs. `lapsed` returns whether the lease may have expired. `renewed` waits until the lease is renewed.
+    - `on_written`: called with the ends of runs, after the commit that stores them
+    - `trouble`: called with errors of the store
+    - `lapsed`: returns whether the lease may have expired, for example while the event loop was blocked
+    - `renewed`: waits until the lease is renewed, before a body begins
     """
 
     def __init__(
@@ -105,13 +102,15 @@ class Bodies:
         self.saves: Committer[tuple[Run, str | None, str | None], None] = Committer(self._commit_saves, trouble)
 
     def run_of(self, task: asyncio.Task[Any] | None) -> Run | None:
-        """Return the run whose body this task executes. Safe to call from another thread."""
+        """Return the run whose body this task executes, or None. Safe to call from another thread."""
         if task is None:
             return None
         return next((one.run for one in list(self.running.values()) if task in (one.task, one.helper)), None)
 
     def note_helper(self, run_id: str, task: asyncio.Task[Any]) -> None:
-        """Record a task in which the body of a run executes a user's code, so that `run_of` finds the run."""
+        """Record that `task` executes the user's code for the body of a run. It is a second task, besides the main task
+        of the body. From now on, `run_of(task)` returns the run. If the body of the run is not running on this node, do
+        nothing."""
         if run_id in self.running:
             self.running[run_id].helper = task
 
@@ -124,8 +123,7 @@ class Bodies:
             self.ends.put(_end_as_handed_back(run))
 
     async def abandon(self, why: Stop) -> None:
-        """Cancel every body, and wait until all of them have ended, but not longer than the grace period. A body may
-        ignore its cancellation."""
+        """Cancel all bodies, and wait until they have ended, but no longer than the grace period."""
         tasks = self.tasks()
         if why.status is Status.READY and self.running:
             names = sorted({one.run.name for one in self.running.values()})
@@ -157,8 +155,7 @@ class Bodies:
         running.task = asyncio.get_running_loop().create_task(self._body(running, handler))
 
     async def _body(self, running: _Task, handler: Handler) -> None:
-        """Run the body of a job once, and queue the run's end to be written. If the body was stopped, `_end_of_stopped`
-        decides whether an end is queued."""
+        """Run the body of a job once, and queue the run's end to be written."""
         run = running.run
         context = Context(run, self._clock, self._save)
         job_logging.current.set(context.log)  # for this task, and for tasks and threads that the job starts
@@ -207,8 +204,7 @@ class Bodies:
             if running.stop is not None and running.stop.status is Status.READY:
                 ending = self._end_of_stopped(run, running.stop)
         except Exception as problem:
-            log.exception("a run could not be executed", action="execution_failed", run=run.id)
-            ending = End(run, Status.FAILED, _reason_not_executed(problem))
+            ending = _end_of_broken(run, problem)
         if ending is not None:
             self.ends.put(ending)
         else:
@@ -223,11 +219,9 @@ class Bodies:
 
     @asynccontextmanager
     async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
-        """Wrap a transaction that claims a run for this node, and yield a function that begins the run.
-
-        After the commit, pass the claimed run to this function. If the answer of the commit is lost, the node finds and
-        begins the run later.
-        """
+        """Return an async context manager for a transaction that claims a run for this node. It yields a function
+        `begin`. Call `begin` with the run after the commit, inside the `async with` block. If the reply to the commit
+        is lost, `begin` is not called, and the node later finds the run in the store and begins it."""
         has_begun = False
 
         def begin(run: Run) -> None:
@@ -255,8 +249,7 @@ class Bodies:
         return outcome
 
     def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
-        """Return what to write for a run's outcome, including the next attempt, if any. If the retry policy cannot be
-        applied, the run fails with the policy's error as the reason."""
+        """Return what to write for a run's outcome, including the next attempt, if any. Never raises."""
         if outcome.status is Status.SUCCEEDED:
             return End(run, outcome.status, result=outcome.result)
         try:
@@ -288,7 +281,8 @@ class Bodies:
         return self._handlers[run.name].at_most_once if option is None else option
 
     def _end_of_stopped(self, run: Run, why: Stop | None) -> End | None:
-        """Return the end to write for a run whose body was stopped, or None to write nothing."""
+        """Return the end to write for a run whose body was stopped. Returns None if nothing is to be written: the node
+        has lost its claim, or the run was to be handed back but its function is still running in a thread."""
         if why is None:
             return End(run, Status.CANCELLED, "cancelled from within")
         if why.status is Status.READY and self._at_most_once(run):
@@ -333,8 +327,8 @@ class Bodies:
         return [None] * len(ends)
 
     def _replace_unwritable(self, ending: End, problem: Exception) -> End | None:
-        """Return an end with status `failed`, to replace `ending`, which the store refused. Returns None if `ending` is
-        itself such a replacement."""
+        """Return an `End` with the status `failed`, to be written instead of `ending`. The store has refused `ending`
+        because of `problem`. If `ending` is already such a replacement, return None."""
         reason = clean(f"its outcome could not be stored: {problem}")[:500]
         if ending.reason is not None and ending.reason.startswith("its outcome could not be stored"):
             return None
@@ -368,8 +362,20 @@ def _end_as_handed_back(run: Run) -> End:
     return End(run, Status.READY, finished=False, event="run:handed_back")
 
 
+def _end_of_broken(run: Run, problem: Exception) -> End:
+    """Return the end to write for a run whose body has raised `problem`. If the store was unavailable, the run is
+    handed back: a run must not fail because of an outage."""
+    if isinstance(problem, StoreUnavailable):
+        words = "a run is handed back, because the store is in trouble"
+        log.warning(words, action="execution_interrupted", run=run.id, problem=str(problem))
+        return _end_as_handed_back(run)
+    if isinstance(problem, OstinatoError):  # its message says all
+        log.warning(f"a run could not be executed: {problem}", action="execution_failed", run=run.id)
+    else:
+        log.exception("a run could not be executed", action="execution_failed", run=run.id)
+    return End(run, Status.FAILED, _reason_not_executed(problem))
+
+
 def _reason_not_executed(problem: Exception) -> str:
-    """Return the reason to store with a run that could not be executed. It contains the message of `problem`, and also
-    the type unless `problem` is an `OstinatoError`."""
     message = str(problem) if isinstance(problem, OstinatoError) else repr(problem)
     return clean(f"it could not be executed: {message}")

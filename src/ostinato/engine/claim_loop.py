@@ -21,13 +21,11 @@ _BACKLOG = 5_000  # if more outcomes than this wait for the store, no more runs 
 
 @dataclass(slots=True)
 class Share:
-    """The slots of this node that are set aside for one extension (`Way`).
+    """The slots of this node that are set aside for one extension (`Way`), which itself begins runs in them.
 
     - `most`: how many slots can be set aside
     - `slots`: how many slots are set aside now
     - `held`: how many runs the extension has begun in these slots and not ended yet
-
-    The extension begins runs in these slots itself. The claim loop uses the other slots.
     """
 
     most: int
@@ -36,9 +34,13 @@ class Share:
 
 
 class Claimer:
-    """Claims runs while the node has free slots. `handlers` are the jobs that this node can run. `poll` is the longest
-    pause between two claims, in seconds; None means that only a wake-up ends the pause. `on_claim` is called after each
-    claim that got runs."""
+    """Claims runs while the node has free slots. If a claim gets no runs, the claimer pauses until the event `ready` is
+    set, which means that runs may be ready.
+
+    - `handlers`: the jobs that this node can run
+    - `poll`: the longest duration of such a pause, in seconds; None means that the duration has no limit
+    - `on_claim`: called after each claim that got runs
+    """
 
     def __init__(
         self,
@@ -116,34 +118,35 @@ class Claimer:
 
     def reserve(self, most: int) -> DirectClaim:
         """Reserve up to `most` slots for runs that due timers start directly on this node. Call `give_back` afterwards.
-
-        If runs may be queued already, no slots are reserved. Otherwise at most half of the free slots are reserved. The
-        claim loop needs the other slots during a long batch.
-        """
+        Reserves none if ready runs may be waiting in the queues, because these come first. Otherwise reserves at most
+        half of the free slots, and leaves the other half to the claim loop."""
         room = min(most, (self._room() + 1) // 2) if self._idle and not self.ready.is_set() else 0
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
 
     def serves(self, queue: str) -> bool:
-        """Return whether this node claims runs of a queue."""
         return queue in self._queues
 
     def reserve_share(self) -> DirectClaim:
-        """Reserve slots from `share`, the slots that are kept for one `Way`. Call `give_back` afterwards.
-
-        One call reserves at most half of `share`. Queued runs do not prevent the reservation.
-        """
+        """Reserve slots for runs that an extension (`Way`) begins itself. `share` counts the slots that are set aside
+        for the extension. This method reserves at most half of these slots, and only free ones. It does so even if runs
+        are waiting in the queues. Call `give_back` afterwards."""
         left = min(self._free(), self.share.slots - self.share.held)
         room = max(0, min(left, (self.share.slots + 1) // 2))
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
 
     @property
     def share_is_free(self) -> bool:
-        """Whether at least one slot of `share` can be reserved now."""
+        """Whether `reserve_share` could reserve at least one slot now. `share` counts the slots that are set aside for
+        an extension (`Way`)."""
         return self.share.slots > self.share.held and self._free() > 0
 
     def give_back(self, direct: DirectClaim, claimed: Sequence[Run], body: Body | None = None) -> None:
-        """End the reservation `direct`: begin the runs in `claimed`, and release the unused slots. The runs are
-        executed with `body`, or by default with the body of their kind."""
+        """End a reservation: release the slots of `direct`, and begin the runs in `claimed`. `direct` is the result of
+        `reserve` or `reserve_share`, and `claimed` are the runs that were claimed with `direct`.
+
+        `body` executes the runs. If `body` is None, each run is executed in the usual way for its kind. If the node is
+        stopping, no run begins, and the runs are handed back to the store.
+        """
         self.take(claimed, body)
         self._close_claim(direct.token, direct.room)
 
@@ -179,5 +182,12 @@ class Claimer:
         return max(0, self._concurrency - len(self._bodies.running) - self._reserved)
 
     def unheard(self, run_id: str, run_claim: int, token: int) -> bool:
-        """Return whether this node claimed a run without learning of it, because the reply to the commit was lost."""
+        """Return whether the caller must begin a run that the store lists as claimed by this node. This is necessary if
+        the reply to the commit of the claim was lost: the node has claimed the run, but has not begun it.
+
+        - `run_claim`: how many times the run has been claimed, as stored
+        - `token`: the stored number of the transaction in which this node claimed the run
+
+        If that transaction is still in progress, or if the node is stopping, return False.
+        """
         return not self._stopping and self._bodies.begun.get(run_id) != run_claim and token not in self._under_way

@@ -1,5 +1,4 @@
-"""Define `ctx`, the context of a running job. With it, a job reads about its run, stores checkpoints and progress,
-sends heartbeats, and writes log lines."""
+"""Define `ctx`, with which a running job reads about its run, stores checkpoints and progress, and writes log lines."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ from ostinato.model import Run
 from ostinato.when.instants import Micros, optional_datetime, to_datetime
 
 LOG_LINES = 1000
-LOG_BYTES = 4096
+LOG_LINE_LENGTH = 4096  # characters
 LARGEST = 1 << 20  # bytes of an input, a result or a checkpoint
 _CONTAINERS = (dict, list, tuple)
 DEEPEST = 100  # levels of nesting in an input, a result or a checkpoint; the value that contains it adds more levels
@@ -29,8 +28,8 @@ def clean(text: str) -> str:
 
 
 def to_json(value: Any, what: str) -> str:
-    """Return a value as JSON text for the store. Raises `OstinatoError` if the value cannot be written as JSON, is too
-    large, or is nested too deep. The message begins with `what`."""
+    """Return a value as JSON text. Raises `OstinatoError` if the value is not JSON, too large or nested too deep.
+    `what` names the value in the message, such as "the result"."""
     try:
         data = written(value)
     except ValueError as problem:
@@ -41,8 +40,8 @@ def to_json(value: Any, what: str) -> str:
 
 
 def written(value: Any) -> bytes:
-    """Return a value as JSON. Raises `ValueError` if the value cannot be written as JSON or is nested too deep. The
-    message has no subject, for example "is not JSON: …"; the caller puts a subject in front."""
+    """Return a value as JSON. Raises `ValueError` if the value is not JSON or nested too deep. The message has no
+    subject: "is not JSON: …". The caller puts the name of the value in front."""
     try:
         data = orjson.dumps(value)
     except (TypeError, ValueError) as problem:
@@ -88,14 +87,14 @@ def deeper_than(value: Any, most: int = DEEPEST) -> bool:
 
 
 class Occurrence:
-    """The due time of a run, and the schedule that started it. If no schedule started the run, every property is None
-    or 0."""
+    """What a run knows about its occurrence, which is one time of the schedule that started the run. If no schedule
+    started the run, `detail` is empty, `coalesced` is 0, and the other properties are None."""
 
     __slots__ = ()
 
     @property
     def detail(self) -> Mapping[str, Any]:
-        """The stored values of the other properties, by name."""
+        """What is stored about the occurrence, by name. The other properties read their values from this dict."""
         return {}
 
     @property
@@ -105,8 +104,7 @@ class Occurrence:
 
     @property
     def origin(self) -> str | None:
-        """The origin of this run's occurrence. It is `auto` if the time comes from the schedule's spec. Otherwise it is
-        the id of a trigger or a backfill."""
+        """The origin of the occurrence: `auto` for a time of the spec, or the id of a trigger or a backfill."""
         return self.detail.get("origin")
 
     @property
@@ -116,24 +114,25 @@ class Occurrence:
 
     @property
     def previous(self) -> datetime | None:
-        """The nominal time of the occurrence before this one. The run's data window is from `previous` to `nominal`. If
-        this run replaces earlier occurrences that were too late, the window contains their windows, too."""
+        """The beginning of the run's data window. The window ends at `nominal`, and the run can process the data of
+        this window. Usually the window begins at the nominal time of the occurrence before this one. If this run
+        replaces earlier occurrences, the window begins where the window of the first of them begins."""
         return optional_datetime(self.detail.get("previous"))
 
     @property
     def coalesced(self) -> int:
-        """How many earlier occurrences this run replaces, because they were too late."""
+        """The number of earlier occurrences that this run replaces. They were too late for runs of their own."""
         return int(self.detail.get("coalesced", 0))
 
     @property
     def last_result(self) -> Any:
-        """The result of the schedule's last successful run before this one."""
+        """The result of the schedule's last successful run before this one, or None if there is no such run."""
         return self.detail.get("last_result")
 
     @property
     def last_failure(self) -> Any:
-        """The schedule's latest failure, as a dict with `run_id`, `status` and `reason`. None if there was no failure
-        after the last success."""
+        """The latest failure of the schedule, as a dict with `run_id`, `status` and `reason`. None if the schedule has
+        not failed since its last success."""
         return self.detail.get("last_failure")
 
 
@@ -148,21 +147,11 @@ class _Done:
 _DONE = _Done()
 
 
-class Context(Occurrence):
-    """The `ctx` argument of an async function. A plain function runs in a thread and gets a `SyncContext`, which has
-    the same methods."""
+class _RunContext(Occurrence):
+    __slots__ = ("_run", "clock")
 
-    __slots__ = ("_closed", "_dropped", "_lines", "_run", "_save", "clock", "last_sign", "saved")
-
-    def __init__(self, run: Run, clock: Clock, save: Callable[[Run, str | None, str | None], Awaitable[None]]) -> None:
-        self._run = run
-        self.clock = clock
-        self._save = save
-        self._lines: list[tuple[Micros, str, str]] | None = None  # None until the first: most jobs log nothing
-        self._dropped = 0
-        self._closed = False
-        self.last_sign: Micros = run.started or 0
-        self.saved: Any = orjson.loads(run.checkpoint) if run.checkpoint else None
+    _run: Run
+    clock: Clock
 
     def now(self) -> datetime:
         """The engine's time, in UTC."""
@@ -170,7 +159,7 @@ class Context(Occurrence):
 
     @property
     def run_id(self) -> str:
-        """The id of the chain: the same for every attempt."""
+        """The id of the run. It is the same for every attempt."""
         return self._run.root_id
 
     @property
@@ -195,6 +184,22 @@ class Context(Occurrence):
         stored: dict[str, Any] = orjson.loads(self._run.detail) if self._run.detail else {}
         return stored
 
+
+class Context(_RunContext):
+    """The `ctx` argument of an async function. A plain function gets a `SyncContext`, which has the same methods."""
+
+    __slots__ = ("_closed", "_dropped", "_lines", "_save", "last_sign", "saved")
+
+    def __init__(self, run: Run, clock: Clock, save: Callable[[Run, str | None, str | None], Awaitable[None]]) -> None:
+        self._run = run
+        self.clock = clock
+        self._save = save
+        self._lines: list[tuple[Micros, str, str]] | None = None  # None until the first: most jobs log nothing
+        self._dropped = 0
+        self._closed = False
+        self.last_sign: Micros = run.started or 0
+        self.saved: Any = orjson.loads(run.checkpoint) if run.checkpoint else None
+
     async def checkpoint(self, value: Any) -> None:
         """Store a value for the next attempt, which finds it in `ctx.saved`. Returns when the value is committed."""
         text = to_json(value, "the checkpoint")
@@ -215,8 +220,8 @@ class Context(Occurrence):
         self.last_sign = self.clock.now()
 
     def log(self, message: str, level: str = "info") -> Awaitable[None]:
-        """Store a log line with the run: the first 1,000 lines, up to 4 KiB each. This does not wait; `await` is
-        accepted for symmetry with the other methods."""
+        """Store a log line with the run. The first 1,000 lines of an attempt are stored, and the first 4,096 characters
+        of each line. `await` is not needed."""
         if self._closed:
             return _DONE
         if self._lines is None:
@@ -224,11 +229,11 @@ class Context(Occurrence):
         if len(self._lines) >= LOG_LINES:
             self._dropped += 1
         else:
-            self._lines.append((self.clock.now(), clean(level), clean(str(message))[:LOG_BYTES]))
+            self._lines.append((self.clock.now(), clean(level), clean(str(message))[:LOG_LINE_LENGTH]))
         return _DONE
 
     def close(self) -> None:
-        """Ignore log lines from now on. Tasks and threads of the attempt may still write lines after it has ended."""
+        """Ignore log lines from now on, because tasks and threads may still write them after the attempt's end."""
         self._closed = True
 
     @property
@@ -243,10 +248,12 @@ class Context(Occurrence):
         return rows
 
 
-class SyncContext(Occurrence):
+class SyncContext(_RunContext):
     """The `ctx` argument of a plain function: the methods of `Context`, each of which blocks until it is done."""
 
     def __init__(self, context: Context, loop: asyncio.AbstractEventLoop) -> None:
+        self._run = context._run
+        self.clock = context.clock
         self._context = context
         self._loop = loop
 
@@ -265,33 +272,3 @@ class SyncContext(Occurrence):
     @property
     def saved(self) -> Any:
         return self._context.saved
-
-    @property
-    def run_id(self) -> str:
-        """The id of the chain: the same for every attempt."""
-        return self._context.run_id
-
-    @property
-    def attempt(self) -> int:
-        return self._context.attempt
-
-    @property
-    def name(self) -> str:
-        return self._context.name
-
-    @property
-    def due(self) -> datetime:
-        """When this run was due, in UTC."""
-        return self._context.due
-
-    @property
-    def namespace(self) -> str:
-        return self._context.namespace
-
-    @property
-    def detail(self) -> Mapping[str, Any]:
-        return self._context.detail
-
-    def now(self) -> datetime:
-        """The engine's time, in UTC."""
-        return self._context.now()

@@ -1,17 +1,15 @@
-"""Execute coroutines as tasks, plain functions in threads, and `process=True` jobs in child processes.
-
-The executor returns the outcome of an attempt; `retries.py` and `crashes.py` decide what follows. A function in a
-thread cannot be stopped. If its run is stopped, its late result is refused, and its thread stays busy until it returns.
-"""
+"""Execute coroutines as tasks, plain functions in threads, and `process=True` jobs in child processes. A function in a
+thread cannot be stopped. If its run is stopped, the function keeps its thread busy, and its late result is refused."""
 
 from __future__ import annotations
 
 import asyncio
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -25,20 +23,17 @@ from ostinato.model import Run, Status, read_length
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros
 
+T = TypeVar("T")
 _BLOCKED = 1.0  # seconds by which the event loop is late when something has blocked it
 
 
 class Fatal(OstinatoError):
-    """A job raises this to fail without another attempt."""
+    """A job raises this error to fail without another attempt."""
 
 
 class RetryLater(OstinatoError):
-    """A job or a step raises this error to be tried again after the given time. The backoff of the retry policy is not
-    used. The failed try counts as an attempt.
-
-    The time is a number of seconds, a timedelta, or a text such as `"5m"`. The constructor raises `OstinatoError` for
-    any other value.
-    """
+    """A job or a step raises this error to be tried again after a pause of its choice, not that of the retry policy.
+    The pause is a number of seconds, a timedelta, or a text such as `"5m"`. The failed try counts as an attempt."""
 
     def __init__(self, seconds: Length, message: str = "") -> None:
         self.seconds = read_length(seconds, "RetryLater") / SECOND
@@ -50,8 +45,8 @@ THREAD_NAMES = "ostinato-job"  # prefix of the names of threads that run functio
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of an attempt. `retry` is None to follow the retry policy, False for no retry, or the pause before
-    the next attempt in microseconds."""
+    """The outcome of an attempt. If `retry` is None, the retry policy decides about another attempt. False means no
+    other attempt. A number means another attempt after this many microseconds."""
 
     status: Status
     result: str | None = None
@@ -64,20 +59,41 @@ _DONE = Outcome(Status.SUCCEEDED)
 
 
 class Stop(Exception):
-    """The reason why the engine cancels a task. `status` is the new status of the run: `ready` if the run is handed
-    back, `crashed` if the claim is lost, or the status in which the run ends, such as `cancelled`."""
+    """The reason why the engine cancels the task of a run. `status` says what becomes of the run: `ready` hands it back
+    for any node, `crashed` means that this node has lost its claim and writes nothing, and a final status such as
+    `cancelled` ends the run."""
 
     def __init__(self, status: Status, reason: str | None) -> None:
         self.status = status
         self.reason = reason
 
 
+class _JobThreads(ThreadPoolExecutor):
+    """A pool of threads. The semaphore `free` counts the free threads. A caller must acquire `free` before it submits a
+    call. The pool releases `free` when the call has ended. The pool also releases `free` if the call is cancelled
+    before a thread begins it."""
+
+    def __init__(self, threads: int) -> None:
+        super().__init__(max_workers=threads, thread_name_prefix=THREAD_NAMES)
+        self.free = asyncio.Semaphore(threads)
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **keywords: Any) -> Future[T]:
+        loop = asyncio.get_running_loop()
+
+        def release(_: Future[T]) -> None:
+            with suppress(RuntimeError):  # the loop may be gone before a late thread
+                loop.call_soon_threadsafe(self.free.release)
+
+        future = super().submit(function, *args, **keywords)
+        future.add_done_callback(release)
+        return future
+
+
 class Executor:
     def __init__(self, threads: int = 16) -> None:
         # From (run id, claim) to the name of the job, for functions in a thread, even if their run was stopped.
         self.in_thread: dict[tuple[str, int], str] = {}
-        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix=THREAD_NAMES)
-        self._free = asyncio.Semaphore(threads)
+        self._threads = _JobThreads(threads)
 
     @property
     def threads_busy(self) -> int:
@@ -85,15 +101,15 @@ class Executor:
         return len(self.in_thread)
 
     async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
-        """Call the function of a job once, and return the outcome. An exception of the function becomes an outcome.
-        Raises `CancelledError` if the task is cancelled."""
+        """Call the function of a job once, and return the outcome. An exception of the function becomes a failed
+        outcome. Only `CancelledError`, `KeyboardInterrupt` and `GeneratorExit` are raised to the caller."""
         try:
             try:
                 arguments = handler.arguments(run.input)
             except OstinatoError as problem:  # another attempt would get the same input
                 return replace(self._failed(problem), reason=str(problem)[:500], retry=False)
             if handler.mode == "thread":
-                await self._free.acquire()  # the timeout begins when there is a free thread
+                await self._threads.free.acquire()  # the timeout begins when there is a free thread
                 context.last_sign = context.clock.now()
             if handler.plain and timeout is None:
                 value = await handler.function(**arguments)
@@ -143,24 +159,19 @@ class Executor:
         if handler.context is not None:
             arguments[handler.context] = SyncContext(context, loop)
         # Copy the context variables, so that log lines and spans of the thread belong to this run.
-        return await loop.run_in_executor(
-            self._pool, copy_context().run, self._in_thread, run, handler, arguments, loop
-        )
+        return await loop.run_in_executor(self._threads, copy_context().run, self._in_thread, run, handler, arguments)
 
-    def _in_thread(self, run: Run, handler: Handler, arguments: dict[str, Any], loop: asyncio.AbstractEventLoop) -> Any:
+    def _in_thread(self, run: Run, handler: Handler, arguments: dict[str, Any]) -> Any:
         self.in_thread[run.id, run.claim] = run.name
         try:
             return handler.function(**arguments)
         finally:
             del self.in_thread[run.id, run.claim]
-            with suppress(RuntimeError):  # the loop may be gone before a late thread
-                loop.call_soon_threadsafe(self._free.release)
 
     async def _call_in_time(
         self, run: Run, handler: Handler, context: Context, arguments: dict[str, Any], timeout: Micros | None
     ) -> Any:
-        """Call the function. Raises `_OutOfTime` if the whole call takes longer than `timeout`, or if the time since
-        the last heartbeat is longer than the job allows."""
+        """Call the function. Raises `_OutOfTime` if the call takes longer than `timeout`, or a heartbeat is late."""
         loop = asyncio.get_running_loop()
         begin = loop.time()
         context.sign()
@@ -202,7 +213,7 @@ class Executor:
                 watch.cancel()
 
     def close(self) -> None:
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._threads.shutdown(wait=False, cancel_futures=True)
 
 
 class _OutOfTime(TimeoutError):

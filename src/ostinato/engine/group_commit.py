@@ -1,4 +1,4 @@
-"""Collect items while a commit is in progress, and commit them together in the next one."""
+"""Collect items while a commit is in progress, and commit the collected items together in the next commit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 from ostinato.backoff import backoff
-from ostinato.errors import OstinatoError, StoreError, StoreRefused
+from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -16,19 +16,17 @@ _LATER = 30.0  # seconds until an item that cannot be written is tried again
 
 
 class Committer(Generic[T, R]):
-    """Collects items and passes them to `commit` in batches. `commit` returns an answer for each item.
+    """Collects items, and passes them to `commit` in batches. `commit` returns an answer for each item. Items come from
+    `put`, which does not wait, and from `write`, which waits for the answer. If one item makes a batch fail, the other
+    items are still written.
 
-    If one item makes a batch fail, the other items are still written.
-
-    By default, errors are handled as follows. `trouble` is called with each error.
+    With `retry=True`, the default, `trouble` is called with each error. What follows depends on the error:
 
     - If the store is unavailable, the batch is tried again until it is written.
-    - If an item fails, `instead` may return another item to write.
-    - If an item from `write` fails and is not replaced, `write` raises the error.
-    - If an item from `put` fails and is not replaced, the item is tried again later.
+    - If the store refuses an item, `instead` is asked for a replacement, and the replacement is written. Without a
+      replacement, an item from `put` is tried again later, and `write` raises the error for its item.
 
-    With `retry=False`, `write` raises each error, and failed items from `put` are lost. `trouble` and `instead` are not
-    called.
+    With `retry=False`, nothing is tried again: `write` raises the error, and items from `put` are lost.
     """
 
     def __init__(
@@ -44,11 +42,12 @@ class Committer(Generic[T, R]):
         self._retry = retry
         self._instead = instead
         self._waiting: list[tuple[T, asyncio.Future[R] | None]] = []
-        self._writing = 0  # items of the batch that is being committed
+        self._batch: list[tuple[T, asyncio.Future[R] | None]] = []  # the items that are being committed
         self._filled = asyncio.Event()  # there are items to commit
         self._emptied = asyncio.Event()  # there are none
         self._emptied.set()
         self._task: asyncio.Task[None] | None = None
+        self._stopped = False
         self._later: list[asyncio.TimerHandle] = []  # for each item that could not be written: when it is tried again
 
     def __len__(self) -> int:
@@ -57,7 +56,7 @@ class Committer(Generic[T, R]):
     @property
     def uncommitted(self) -> int:
         """Return how many items are not committed yet: the queued ones, and those of the batch in progress."""
-        return self._writing + len(self._waiting)
+        return len(self._batch) + len(self._waiting)
 
     @property
     def unwritable(self) -> int:
@@ -65,6 +64,7 @@ class Committer(Generic[T, R]):
         return len(self._later)
 
     def start(self) -> None:
+        self._stopped = False
         self._task = asyncio.create_task(self._loop())
 
     def put(self, item: T) -> None:
@@ -74,7 +74,10 @@ class Committer(Generic[T, R]):
         self._filled.set()
 
     async def write(self, item: T) -> R:
-        """Queue an item, wait until it is committed, and return its answer."""
+        """Queue an item, wait until it is committed, and return its answer. Raises `StoreUnavailable` if the committer
+        is stopped before."""
+        if self._stopped:
+            raise StoreUnavailable("the app is closed, so this was not written")
         done: asyncio.Future[R] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, done))
         self._emptied.clear()
@@ -86,6 +89,8 @@ class Committer(Generic[T, R]):
         await self._emptied.wait()
 
     async def stop(self) -> None:
+        """Stop committing, and let every unanswered `write` raise `StoreUnavailable`."""
+        self._stopped = True
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -93,24 +98,23 @@ class Committer(Generic[T, R]):
         for timer in self._later:
             timer.cancel()
         self._later.clear()
-        for _, done in self._waiting:
-            if done is not None and not done.done():
-                done.set_exception(OstinatoError("the app was closed before this was written"))
-        self._waiting.clear()
+        _fail(self._batch, StoreUnavailable("the app was closed while this was written; it may be written or not"))
+        _fail(self._waiting, StoreUnavailable("the app was closed before this was written"))
+        self._batch, self._waiting = [], []
 
     async def _loop(self) -> None:
         while True:
             await self._filled.wait()
-            batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
-            self._writing = len(batch)
-            await self._persist(batch)
-            self._writing = 0
+            self._batch, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
+            await self._persist(self._batch)
+            self._batch = []
             if not self._waiting:
                 self._filled.clear()
                 self._emptied.set()
 
     async def _persist(self, batch: list[tuple[T, asyncio.Future[R] | None]]) -> None:
-        """Commit a batch. Retry until it is written, or until `_give_up` handles it."""
+        """Commit a batch. With `retry`, try again while the store is unavailable. If the store refuses the batch,
+        commit each item alone, so that only the wrong items fail. `_give_up` handles what cannot be committed."""
         failures = 0
         while True:
             try:
@@ -133,14 +137,16 @@ class Committer(Generic[T, R]):
             return
 
     async def _give_up(self, batch: list[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
-        """Handle a batch that failed with `problem`.
+        """Handle a batch that could not be committed because of `problem`.
 
-        If the committer has `retry=False`, set `problem` as the exception of each future in `batch`. Otherwise `batch`
-        has only one item:
+        With `retry=True`, the batch has one item:
 
-        - If the committer's `instead` function returns another item, commit the other item.
-        - If the item has no future, put the item again later.
-        - Otherwise set `problem` as the exception of the item's future.
+        - If `instead` returns a replacement for the item, commit the replacement.
+        - Otherwise, if the item comes from `put`, queue the item again later.
+        - Otherwise, the call of `write` that waits for the item raises `problem`.
+
+        With `retry=False`, every call of `write` that waits for an item of the batch raises `problem`. Items from `put`
+        are lost.
         """
         item, done = batch[0]
         if self._retry:
@@ -151,9 +157,7 @@ class Committer(Generic[T, R]):
                 return
             if done is None:
                 self._put_later(item)
-        for _, future in batch:
-            if future is not None and not future.done():
-                future.set_exception(problem)
+        _fail(batch, problem)
 
     def _put_later(self, item: T) -> None:
         def put() -> None:
@@ -164,7 +168,13 @@ class Committer(Generic[T, R]):
         self._later.append(timer)
 
 
+def _fail(batch: Sequence[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
+    """Let each unanswered `write` of the batch raise `problem`."""
+    for _, done in batch:
+        if done is not None and not done.done():
+            done.set_exception(problem)
+
+
 def is_trouble(problem: Exception) -> bool:
-    """Return whether an error means that the store is unavailable. Returns False if the store is available but refused
-    a statement or its values."""
+    """Return whether an error means that the store is unavailable, not that it refused a statement or a value."""
     return isinstance(problem, StoreError) and not isinstance(problem, StoreRefused)

@@ -1,5 +1,4 @@
-"""Delete old runs, old events and unused limits, a bounded number at a time. Timers start this deletion, and the
-invariant scanner, every few hours."""
+"""Delete old runs, old events and unused limits, and look for broken invariants. Timers start this every few hours."""
 
 from __future__ import annotations
 
@@ -28,8 +27,7 @@ def first_timers(now: Micros) -> Operation[None]:
 
 
 def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], str]) -> dict[tuple[str, str], Fire]:
-    """Return the functions that handle the timers of this module, by (kind, purpose). The timers start the housekeeping
-    and the invariant scanner."""
+    """Return the functions that fire the timers of housekeeping and of the invariant scanner, by (kind, purpose)."""
 
     def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
         removed = yield from prune(now - keep_runs, now - keep_events, now, kinds)
@@ -38,7 +36,6 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
         return []
 
     def look(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-        """Run the invariant scanner. It repairs what is safe. Returns an event for each finding."""
         findings = yield from scan(now, True, new_id, kinds)
         yield sql("set_timers", [timer_row(Timer("engine", "store", "scan", now + _OFTEN))])
         return [
@@ -50,9 +47,15 @@ def purposes(keep_runs: Micros, keep_events: Micros, new_id: Callable[[Micros], 
 
 
 def prune(runs_before: Micros, events_before: Micros, now: Micros, kinds: Kinds) -> Operation[int]:
-    """Delete old runs, old events and unused limits, at most `_BITE` rows of each. A run is old if its chain ended
-    before `runs_before`. An event is old if it was written before `events_before`. Returns the largest of the three
-    numbers of deleted rows."""
+    """Delete old rows, at most `_BITE` of each sort:
+
+    - runs of the known `kinds`, if the whole chain (a run with its retries) ended before `runs_before`
+    - events from before `events_before`
+    - limits that no run holds or waits for
+
+    Returns how many rows of one sort were deleted, for the sort with the most deleted rows. If this number is `_BITE`,
+    more old rows may remain.
+    """
     rows = yield sql("old_runs", before=runs_before, limit=_BITE, kinds=kinds.names)
     if rows:
         yield from remove(rows, kinds)

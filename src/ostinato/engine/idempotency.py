@@ -1,5 +1,5 @@
-"""Make a change only once for each request id. The answer is stored under the id, in the same transaction as the
-change."""
+"""Make a change only once for each request id. The answer to the request is stored under its id, in the same
+transaction as the change."""
 
 from __future__ import annotations
 
@@ -10,24 +10,32 @@ from typing import Any, Generic, TypeVar
 
 import orjson
 
-from ostinato.errors import Conflict
+from ostinato.errors import ArgumentError, Conflict, is_text, short_repr
 from ostinato.store.contract import Operation, Store, sql
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
+_LONGEST = 1000  # characters of a request id
 # A dataclass may hold derived values; `_as_json` leaves them out.
 _PLAIN = orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 
 
 def call_id() -> str:
-    """Return a request id for a call that has none. If the transaction of the call is committed but its answer is lost,
-    the retry finds the commit by this id."""
+    """Return a new request id for a call that has none. If the reply to a commit is lost, the retry sees by this id
+    that the change was already made."""
     return secrets.token_hex(16)
 
 
+def check_request_id(request: object) -> None:
+    """Raise `ArgumentError` if a request id is neither None nor a text of 1 to 1,000 characters."""
+    if request is not None and (not is_text(request) or len(str(request)) > _LONGEST):
+        raise ArgumentError(
+            f"request_id {short_repr(request)} is not a text of 1 to {_LONGEST:,} characters", "request_id"
+        )
+
+
 def digest(*asked: Any) -> str:
-    """Return a short digest of a call's arguments. If two calls have the same request id and different digests, the id
-    was used again for another call."""
+    """Return a short digest of a call's arguments. All calls with one request id must have the same digest."""
     try:
         written = orjson.dumps(asked, default=_as_json, option=_PLAIN)
     except TypeError:  # the call refuses it later, with a better error
@@ -36,28 +44,26 @@ def digest(*asked: Any) -> str:
 
 
 def _as_json(value: Any) -> Any:
-    """Return a value in a form that is the same in every process. A function is written as its name, because its repr
-    contains its address in memory."""
+    """Return a JSON value for `value`, which is not JSON. Equal values give the same result in every process. For
+    example, a function is represented by its name, because its repr contains a memory address."""
     return value.to_json() if hasattr(value, "to_json") else getattr(value, "__qualname__", None) or repr(value)
 
 
 async def run_once(
     store: Store, namespace: str, request: str | None, what: str, now: Micros, work: Callable[[], Operation[T]]
 ) -> T:
-    """Make a change in one transaction, and return its answer. The change is made only once, even if the store retries
-    the transaction. If several calls have the same id in `request`, only the first makes the change. The others get its
-    answer.
-
-    `work` is called for each try of the transaction, and returns a new operation. The answer must be JSON. Raises
-    `Conflict` if the request id was used for another call; `what` identifies the call.
-    """
-    id = request or call_id()
+    """Make a change in one transaction, and return its answer. If several calls have the same id in `request`, only the
+    first makes the change, and the others return its answer. `work` returns a new operation for each try of the
+    transaction. Its answer must be JSON. `what` identifies the call. Raises `Conflict` if the request id was used for
+    another call, and `ArgumentError` if it is not a text of 1 to 1,000 characters."""
+    check_request_id(request)
+    id = call_id() if request is None else request
     return await store.run(lambda _: once(namespace, id, what, now, work()))
 
 
 def once(namespace: str, request: str, what: str, now: Micros, work: Operation[T]) -> Operation[T]:
-    """Do the work and store its answer, which must be JSON. If the same request was done before, return its stored
-    answer instead. Raises `Conflict` if the request id was used for another call; `what` identifies the call."""
+    """Execute `work` and store its answer, which must be JSON. If this request was made before, return the stored
+    answer instead. `what` identifies the call. Raises `Conflict` if the request id was used for another call."""
     if (yield from _enter(namespace, request, what, now)):
         answer = yield from work
         yield sql("answer_request", namespace=namespace, id=request, answer=orjson.dumps(answer).decode())
@@ -67,15 +73,15 @@ def once(namespace: str, request: str, what: str, now: Micros, work: Operation[T
 
 
 def begin(namespace: str, request: str, what: str, now: Micros) -> Operation[Any]:
-    """Begin a request that takes several transactions. Returns the stored answer, or None if the work is still to be
-    done. Raises `Conflict` if the request id was used for another call."""
+    """Begin a request that takes several transactions. Returns the stored answer, or None if there is no answer yet and
+    the work must be done. Raises `Conflict` if the request id was used for another call."""
     if (yield from _enter(namespace, request, what, now)):
         return None
     return (yield from find_answer(namespace, request, what))
 
 
 def finish(namespace: str, request: str, what: str, answer: Any) -> Operation[Any]:
-    """End a request that takes several transactions: store the answer, unless one is stored already. Returns the stored
+    """End a request that takes several transactions. If no answer is stored yet, stores `answer`. Returns the stored
     answer. Raises `Conflict` if the request id was used for another call."""
     yield sql("answer_request", namespace=namespace, id=request, answer=orjson.dumps(answer).decode())
     stored = yield from find_answer(namespace, request, what)
@@ -83,10 +89,11 @@ def finish(namespace: str, request: str, what: str, answer: Any) -> Operation[An
 
 
 class Unkept(Generic[T]):
-    """A call that takes effect only once, even if the store retries its transaction.
+    """A change that is made only once, even if the store retries its transaction. Unlike with `run_once`, the answer is
+    kept only in memory, so it need not be JSON.
 
-    Create one object for each call. In each try of the transaction, execute `once` with a new operation. If an earlier
-    try was committed, `once` only returns the earlier answer. The answer is not stored, so it need not be JSON.
+    Create one object for each change. In each try of the transaction, execute `once` with a new operation `work`. If an
+    earlier try was committed, `once` does not execute `work`, and returns the answer of the earlier try.
     """
 
     def __init__(self, namespace: str, verb: str, now: Micros) -> None:
@@ -107,8 +114,8 @@ def _enter(namespace: str, request: str, what: str, now: Micros) -> Operation[bo
 
 
 def find_answer(namespace: str, request: str, what: str) -> Operation[Any]:
-    """Return the answer of a request, or None if it has none. Raises `Conflict` if the request id was used for another
-    call."""
+    """Return the stored answer of a request, or None if no answer is stored. Raises `Conflict` if the request id was
+    used for another call."""
     rows = yield sql("request", namespace=namespace, id=request)
     if rows and rows[0][0] != what:
         raise Conflict(f"the request id {request!r} was used for another call; take a new one")

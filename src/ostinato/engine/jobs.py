@@ -1,8 +1,5 @@
-"""Define jobs, which are functions that are registered under a name.
-
-`Handler` has the function and its policies. `Declaration` is stored, so that a process without the function can start
-runs, too.
-"""
+"""Define jobs, which are functions that are registered under a name. A `Handler` has the function and its policies. A
+`Declaration` is stored, so that a process without the function can start runs, too."""
 
 from __future__ import annotations
 
@@ -30,8 +27,7 @@ Mode = Literal["async", "thread", "process"]
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
-    """The properties of a job that a process needs to start runs of it. They are stored, so that processes without the
-    function can start runs, too."""
+    """The properties of a job that are stored, so that processes without the function can start runs."""
 
     name: str
     serial_key: str | None = None
@@ -47,9 +43,8 @@ class Declaration:
     defaults: Mapping[str, Any] = field(default_factory=dict)  # the defaults of its parameters that JSON can hold
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise `OstinatoError` if the function does not accept the names or the types of the input. If the declaration
-        does not describe the parameters, this checks nothing; the process that has the function checks the input
-        later."""
+        """Raise `OstinatoError` if the function does not accept the input. Names and types that are not stored in the
+        declaration are not checked."""
         if BY_POSITION in values:
             if self.takes is None or self.places is None:
                 return
@@ -62,8 +57,8 @@ class Declaration:
             check_names(self.name, values, self.takes, self.needs)
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values for placeholders in the serial and concurrency keys, by parameter name. `values` is a
-        checked input. A parameter that is not in the input gets its default."""
+        """Return the values for the placeholders in the serial and concurrency keys. A value comes from the input, or
+        else from the default of the parameter."""
         if BY_POSITION in values and self.takes is not None and self.places is not None:
             values = name_arguments(self.name, values[BY_POSITION], self.takes[: self.places], self.takes, self.needs)
         return {**self.defaults, **values}
@@ -131,9 +126,9 @@ def _check_names_and_types(
 def name_arguments(
     job: str, arguments: Any, places: Sequence[str], takes: Collection[str], needs: Collection[str]
 ) -> dict[str, Any]:
-    """Convert arguments by position to a dict of arguments by name. If the only argument is a dict with the names of
-    parameters as keys, that dict is returned. Raises `OstinatoError` if there are too many arguments, or if `arguments`
-    is not a list."""
+    """Convert a list of arguments by position to a dict of arguments by name. If the only item is a dict with all
+    required parameters and no unknown ones, returns a copy of this dict. Raises `OstinatoError` if there are too many
+    arguments, or if `arguments` is not a list."""
     if not isinstance(arguments, list | tuple):
         raise OstinatoError(f"job {job!r}: {BY_POSITION}: {short_repr(arguments)} is not a list of arguments")
     if (
@@ -150,23 +145,23 @@ def name_arguments(
 
 @dataclass(frozen=True, slots=True)
 class Handler:
-    """One registered function. `context` is the name of the parameter that gets the run's context, if there is one. If
-    only one part of Ostinato may start the job, `started_by` names that part."""
+    """One registered function. `context` is the name of its context parameter. If only one part of Ostinato may start
+    the job, `started_by` names that part."""
 
     name: str
     function: Callable[..., Any]
     mode: Mode
-    retry: Retry
-    timeout: Micros | None
-    heartbeat: Micros | None
-    serial_key: str | None
-    serial_hold: str
-    limit: Limit | None
-    queue: str
-    priority: int
-    at_most_once: bool
-    context: str | None
     signature: inspect.Signature
+    retry: Retry = field(default_factory=Retry)
+    timeout: Micros | None = None
+    heartbeat: Micros | None = None
+    serial_key: str | None = None
+    serial_hold: str = "chain"
+    limit: Limit | None = None
+    queue: str = "default"
+    priority: int = 0
+    at_most_once: bool = False
+    context: str | None = None
     started_by: str = ""
     takes: frozenset[str] = field(init=False)
     needs: frozenset[str] = field(init=False)
@@ -179,7 +174,6 @@ class Handler:
         needs = {p.name for p in self.signature.parameters.values() if p.kind not in _MANY and p.default is p.empty}
         object.__setattr__(self, "needs", frozenset(needs - {self.context}))
         object.__setattr__(self, "defaults", _plain_defaults(named))
-
         plain = self.mode == "async" and self.context is None and self.heartbeat is None
         object.__setattr__(self, "plain", plain)
 
@@ -203,8 +197,8 @@ class Handler:
         )
 
     def key_values(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values for placeholders in the serial and concurrency keys, by parameter name. `values` is a
-        checked input. A parameter that is not in the input gets its default."""
+        """Return the values for the placeholders in the serial and concurrency keys. A value comes from the input, or
+        else from the default of the parameter."""
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])
         return {**self.defaults, **values}
@@ -218,8 +212,7 @@ class Handler:
                 raise OstinatoError(f"job {self.name!r}: serial_key {self.serial_key!r} needs {place!r}; {hint}")
 
     def _input_names(self) -> tuple[str, ...] | None:
-        """Return the names of the function's parameters in order, without the context. Returns None if a parameter
-        cannot be passed by its name: a positional-only parameter, `*args` or `**values`."""
+        """Return the parameters' names without the context parameter, or None if one cannot be passed by name."""
         parameters = [one for one in self.signature.parameters.values() if one.name != self.context]
         if any(one.kind not in _NAMED for one in parameters):
             return None
@@ -238,15 +231,13 @@ class Handler:
         return input_types(self.function, self.context)
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Raise `OstinatoError` if the function does not accept the names or the types of the input. Call this before
-        the run is stored."""
+        """Raise `OstinatoError` if the function does not accept the names or the types of the input."""
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])
         _check_names_and_types(self.name, values, self._check_names, self.types if values else None)
 
     def arguments(self, text: str | None) -> dict[str, Any]:
-        """Convert a stored input to the function's arguments, with the types of its hints. Raises `OstinatoError` if
-        the function does not accept the input, which may have been stored unchecked."""
+        """Convert a stored input to arguments of the hinted types. Raises `OstinatoError` if it does not fit."""
         values: dict[str, Any] = orjson.loads(text) if text else {}
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])
@@ -274,8 +265,8 @@ class Handler:
 
 
 def _plain_defaults(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
-    """Return a dict from parameter name to default. It contains only defaults that JSON writes as a string, a number,
-    true, false or null."""
+    """Return a dict from parameter name to default value. Only defaults that are a string, a number, true, false or
+    null in JSON are included."""
     defaults: dict[str, Any] = {}
     for parameter in parameters:
         if parameter.default is parameter.empty:
@@ -290,7 +281,7 @@ def _plain_defaults(parameters: Sequence[inspect.Parameter]) -> dict[str, Any]:
 
 
 def context_parameter(function: Callable[..., Any]) -> str | None:
-    """Return the name of the parameter `ctx` or `context`, if the function has one."""
+    """Return the name of the function's context parameter, `ctx` or `context`, or None if it has none."""
     return next((name for name in inspect.signature(function).parameters if name in ("ctx", "context")), None)
 
 
@@ -301,8 +292,8 @@ def mode_of(function: Callable[..., Any], process: bool) -> Mode:
 
 
 def fill(template: str | None, values: Mapping[str, Any], what: str) -> str | None:
-    """Return the template of a key with its `{placeholders}` replaced by values. Raises `OstinatoError` if a value is
-    missing; the message begins with `what`."""
+    """Replace the `{placeholders}` in a key by values: "user-{id}" becomes "user-7". Raises `OstinatoError` if a value
+    is missing. `what` names the key in the message."""
     if template is None or "{" not in template:
         return template
 

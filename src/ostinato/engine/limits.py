@@ -10,7 +10,7 @@ key gets a fair share.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import starmap
 from operator import itemgetter
@@ -32,9 +32,9 @@ Key = tuple[str, str]
 class Gate:
     """The state of one limit.
 
-    - `used`: how many runs of the limit are ready or active.
-    - `arrival`: when the next run is due at an even pace. The generic cell rate algorithm calls this the theoretical
-      arrival time.
+    - `used`: the number of ready and active runs with this limit
+    - `arrival`: when the next run would start if runs started at an even pace. This is the theoretical arrival time of
+      the generic cell rate algorithm.
     """
 
     namespace: str
@@ -59,8 +59,8 @@ class Head(NamedTuple):
 
 
 def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | None]:
-    """Decide how many of the `wanted` runs may start now. Returns (their number, the new state of the gate, when to try
-    again). If the rate delays a run, the last item is a time. Otherwise it is None."""
+    """Decide how many of `wanted` runs the limit lets start now. Returns (that number, the new state of the limit, when
+    to try again). The last item is a time if the limit's rate delays some of the runs, otherwise None."""
     most = gate.most
     if most is None:
         most = FAIR_WINDOW * gate.weight if gate.rate is None else gate.used + gate.rate
@@ -87,8 +87,8 @@ def let_in(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 
 def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Give each free serial key to the first run in `runs` that needs the key. Return the runs that need not wait for a
-    key: those that hold their key now, and those without a key."""
+    """Give each free serial key to the first of the runs that need it. Return the runs that have their key now or need
+    none. The other runs wait for their key."""
     keyed = sorted((r for r in runs if r.serial_key is not None), key=lambda r: (r.due, r.id))
     if not keyed:
         return list(runs)
@@ -102,26 +102,21 @@ def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
 
 
 def _take_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Make runs without a limit ready. Put the others into the queues of their limits, and make as many queued runs
-    ready as the limits allow."""
+    """Make the runs without a limit ready. Put each other run at the end of the queue of its limit. Then take runs from
+    the heads of these queues, as many as the limits allow, and make these runs ready."""
     free = [r.id for r in runs if r.concurrency_key is None]
     limited = [r for r in runs if r.concurrency_key is not None]
     if limited:
-        declared: dict[Key, Limit] = {}
-        for run in limited:
-            limit = read_options(run.options).limit or Limit(run.concurrency_key or "")
-            declared[run.namespace, run.concurrency_key or ""] = limit
-        gates = yield sql("open_limits", _limit_rows(declared))
         # These runs go to the end of the queue; `_open_gates` starts at the head of the queue.
-        yield sql("set_buffered", [(r.id, "limit", f"limit {r.concurrency_key}") for r in limited])
-        yield from _open_gates([Gate(*row) for row in gates], now)
+        yield from _open_gates((yield from _queue_for_limits(limited)), now)
     if free:
         yield sql("set_ready", [(id, now) for id in free])
 
 
 def _open_gates(gates: list[Gate], now: Micros) -> Operation[None]:
-    """Make queued runs of each limit ready, as many as the limit allows, in order. A run that was cancelled after the
-    queue was read does not become ready. It is not counted in `used`."""
+    """Make as many queued runs of each limit ready as the limit allows, in the order of its queue. Stores the new state
+    of each limit, and sets a timer for a limit whose rate delays further runs. A run that is cancelled meanwhile does
+    not become ready, and is not counted in `used`."""
     wanted = [(g.namespace, g.key, room) for g in gates if (room := admit(g, 1 << 30, now)[0]) > 0]
     heads: dict[Key, list[str]] = {}
     if wanted:
@@ -151,15 +146,14 @@ def _open_gates(gates: list[Gate], now: Micros) -> Operation[None]:
 
 
 def open_by_rate(keys: Sequence[Key], now: Micros) -> Operation[None]:
-    """Make queued runs of these limits ready, as many as the limits allow now. A limit may allow more than before,
-    because time has passed or because its count was corrected."""
+    """Make as many queued runs of these limits ready as the limits allow now. `keys` identifies the limits. Call this
+    when the rate of a limit allows further runs, or after the number of its runs (`Gate.used`) was corrected."""
     rows = yield sql("lock_limits", sorted(set(keys)))
     yield from _open_gates([Gate(*row) for row in rows], now)
 
 
 def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Operation[None]:
-    """Free the serial keys of the runs in `serials`, and the limit slots of the runs in `limits`. The next runs in the
-    queues become ready."""
+    """Free the serial keys of `serials` and the limit slots of `limits`. The next runs in the queues become ready."""
     heads: list[Head] = []
     if serials:
         wanted = sorted({(r.namespace, r.serial_key or "") for r in serials})
@@ -182,25 +176,22 @@ def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Opera
 
 
 def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> Operation[None]:
-    """Make as many queued runs ready as their limits allow.
+    """Change the queues and slots of limits after serial keys were passed on and runs have left their limits. A run
+    uses one slot of its limit while it is ready or active.
 
-    - `heads`: runs that have just got their serial key. A head with a limit joins the queue of the limit. Other heads
-      are ignored.
-    - `limits`: runs that no longer count for their limits. Each of them frees a slot.
+    - The runs in `heads` have just got their serial keys. Put those that have a limit into the queue of their limit.
+    - The runs in `limits` have left their limits. For each of these runs, free one slot of its limit.
+    - Then make as many queued runs ready as these limits allow.
     """
     arriving = [head for head in heads if head.concurrency_key is not None]
     if not arriving and not limits:
         return
     gates: dict[Key, Gate] = {}
-    if arriving:
-        declared: dict[Key, Limit] = {}
-        for head in arriving:
-            key = head.concurrency_key or ""
-            declared[head.namespace, key] = read_options(head.options).limit or Limit(key)
-        for gate in starmap(Gate, (yield sql("open_limits", _limit_rows(declared)))):
-            gates[gate.namespace, gate.key] = gate
-        yield sql("set_buffered", [(head.id, "limit", f"limit {head.concurrency_key}") for head in arriving])
     leaving = sorted({(r.namespace, r.concurrency_key or "") for r in limits})
+    if arriving and leaving:  # lock both in one order, to avoid deadlocks
+        yield sql("lock_limits", sorted({*leaving, *((h.namespace, h.concurrency_key or "") for h in arriving)}))
+    if arriving:
+        gates = {(gate.namespace, gate.key): gate for gate in (yield from _queue_for_limits(arriving))}
     if leaving:
         for gate in starmap(Gate, (yield sql("lock_limits", leaving))):
             gates[gate.namespace, gate.key] = gate
@@ -211,10 +202,17 @@ def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> O
     yield from _open_gates(list(gates.values()), now)
 
 
-def _limit_rows(limits: Mapping[Key, Limit]) -> list[Row]:
-    """Return the rows of limits, sorted by key. Every transaction locks the limits in this order, so there are no
-    deadlocks."""
-    return [
+def _queue_for_limits(runs: Sequence[Run | Head]) -> Operation[list[Gate]]:
+    """Put runs, which must have limits, into the queues of their limits. Returns the limits, with their rows locked."""
+    limits: dict[Key, Limit] = {}
+    for run in runs:
+        key = run.concurrency_key or ""
+        limits[run.namespace, key] = read_options(run.options).limit or Limit(key)
+    # Every transaction locks limits in this order, to avoid deadlocks.
+    rows = [
         (namespace, key, limit.most, limit.rate, limit.period, limit.weight)
         for (namespace, key), limit in sorted(limits.items(), key=itemgetter(0))
     ]
+    gates = yield sql("open_limits", rows)
+    yield sql("set_buffered", [(run.id, "limit", f"limit {run.concurrency_key}") for run in runs])
+    return [Gate(*row) for row in gates]

@@ -1,7 +1,7 @@
 """Wait for chains of attempts to end, and call listeners for events.
 
-A listener is a function. A listener with a name has a cursor in the store: it is called at least once for every event,
-on one node at a time. A listener without a name is called in this process, for the events after its registration.
+A listener is a function. If it has a name, its cursor is stored: the listener is called at least once for every event,
+on one node at a time. If it has no name, it is called in this process, for the events after its registration.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Any
 
 from ostinato.clock import Clock
 from ostinato.engine.log import log
 from ostinato.engine.rows import read_event
 from ostinato.errors import OstinatoError, StoreError
 from ostinato.model import DEFAULT_NAMESPACE, Event
-from ostinato.store.contract import Operation, Store, sql
+from ostinato.store.contract import Operation, Rows, Store, single, sql
 from ostinato.when.instants import SECOND, Micros
 
 _BATCH = 500  # events or chains to read at once
@@ -29,7 +28,7 @@ Callback = Callable[[Event], Awaitable[None] | None]
 
 
 async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
-    """Wait for the event, but at most `seconds` seconds. This does not use `asyncio.wait_for`, which can lose a
+    """Wait for the event, but at most `seconds` seconds. Does not use `asyncio.wait_for`, because that can lose a
     cancellation that arrives together with the event."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
@@ -47,9 +46,8 @@ class Ended:
 
 
 class Waiters:
-    """The callers that wait for chains to end. A chain is a run with its retries. If a chain ends in this process, its
-    callers are woken at once. For ends in other processes, the store is read every `poll` seconds, and when `hint` is
-    called."""
+    """The callers that wait for chains to end. A chain is a run with its retries. Chains that end in this process wake
+    their callers at once. To find those that end elsewhere, the store is read every `poll` seconds and after `hint`."""
 
     def __init__(self, store: Store, poll: float | None) -> None:
         self._store = store
@@ -59,8 +57,7 @@ class Waiters:
         self._task: asyncio.Task[None] | None = None
 
     async def wait(self, root: str) -> Ended:
-        """Wait until the chain with this root id has ended, and return how it ended. Raises `OstinatoError` if the app
-        is closed while this waits."""
+        """Wait for the end of the chain, and return how it ended. Raises `OstinatoError` if the app closes first."""
         future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(root, []).append(future)
         try:
@@ -84,16 +81,15 @@ class Waiters:
                 future.set_result(end)
 
     def hint(self) -> None:
-        """Read the store soon: chains may have ended elsewhere."""
+        """Wake the task that reads from the store which chains have ended. Call this when chains may have ended in
+        other processes. A chain is a run with its retries."""
         self._look.set()
 
     async def look(self, roots: list[str]) -> None:
-        """Read which of these chains have ended, and wake their callers."""
-
-        def select(_: int) -> Operation[list[Any]]:
-            return (yield sql("chains_ended", [(root,) for root in roots]))
-
-        for root, status, reason, result, error, _ in await self._store.read(select):
+        """Read from the store which chains have ended, and wake the callers that wait for these chains. A chain is a
+        run with its retries. `roots` has the ids of the chains to read."""
+        ended = sql("chains_ended", [(root,) for root in roots])
+        for root, status, reason, result, error, _ in await self._store.read(lambda _: single(ended)):
             self.ended(root, Ended(status, reason, result, error))
 
     async def _loop(self) -> None:
@@ -151,7 +147,7 @@ class Listeners:
             self._tasks.append(asyncio.create_task(self._follow(listener, None)))
 
     def hint(self) -> None:
-        """Wake all listeners: there may be new events."""
+        """Wake all listeners, because there may be new events."""
         for listener in self._listeners:
             listener.news.set()
         for news in self._watchers:
@@ -170,23 +166,22 @@ class Listeners:
         self._tasks = []
         for listener in self._listeners:
             if listener.name is not None:
+                release = sql("release_cursor", name=listener.name, node=self._node())
                 with suppress(StoreError):
-                    await self._store.run(lambda _, name=listener.name: _release(name, self._node()))  # type: ignore[misc]
+                    await self._store.run(lambda _, release=release: single(release))  # type: ignore[misc]
 
     async def _last(self) -> int:
         """Return the sequence number of the last event."""
-
-        def select(_: int) -> Operation[int]:
-            return int((yield sql("last_event"))[0][0])
-
-        return await self._store.read(select)
+        ((seq,),) = await self._store.read(lambda _: single(sql("last_event")))
+        return int(seq)
 
     async def _follow(self, listener: _Listener, last: int | None) -> None:
-        """Call a listener for each matching event until this task is cancelled. Begin after the event `last`, or after
-        the newest event if `last` is None. A named listener that already has a cursor begins at its cursor."""
+        """Call a listener for each matching event, until this task is cancelled. A named listener begins at its stored
+        cursor, if it has one. Others begin after the event `last`, or after the newest event if `last` is None."""
         after = last if last is not None else await self._last()
         if listener.name is not None:
-            await self._store.run(lambda _: _open(listener.name or "", after))
+            cursor = sql("open_cursor", [(listener.name, after, 0)])
+            await self._store.run(lambda _: single(cursor))
         while True:
             listener.news.clear()
             try:
@@ -202,14 +197,15 @@ class Listeners:
                 await wait_for_event(listener.news, wait)
 
     async def _step(self, listener: _Listener, after: int) -> tuple[int, bool] | None:
-        """Call the listener for the next batch of events. Returns (the sequence number of the last event, whether there
-        may be more events), or None if another node holds the listener's cursor."""
+        """Read the next events, and call the listener for those that match its pattern. A named listener reads on from
+        its cursor, and any other from the sequence number `after`. Returns (the sequence number of the last event read,
+        whether there may be more events), or None if another node holds the cursor."""
         if listener.name is not None:
-            position = await self._store.run(lambda _: _take(listener.name or "", self._node(), self._clock.now()))
-            if position is None:
-                return None
-            after = position
-        rows = await self._store.read(lambda _: _read(after))
+            cursor = await self._store.run(lambda _: self._take(listener.name or ""))
+            if not cursor:
+                return None  # another node holds the cursor
+            after = int(cursor[0][0])
+        rows = await self._store.read(lambda _: single(sql("read_events", after=after, limit=_BATCH)))
         renewed = self._clock.now()
         for number, row in enumerate(rows, 1):
             event = read_event(row)
@@ -222,11 +218,14 @@ class Listeners:
                     return None  # another node has taken the cursor
         return after, len(rows) == _BATCH
 
+    def _take(self, name: str) -> Operation[Rows]:
+        now = self._clock.now()
+        return (yield sql("take_cursor", name=name, node=self._node(), until=now + _HOLD, now=now))
+
     async def _move(self, name: str, seq: int, now: Micros) -> bool:
-        """Move the cursor of a listener to the event `seq`, and extend the time for which this node holds the cursor.
-        Returns False if another node holds it now."""
-        node = self._node()
-        return await self._store.run(lambda _: _move_cursor(name, node, seq, now + _HOLD))
+        """Move the cursor of a listener to the event `seq`. Returns False if another node holds the cursor now."""
+        move = sql("move_cursor", name=name, node=self._node(), seq=seq, until=now + _HOLD)
+        return bool(await self._store.run(lambda _: single(move)))
 
 
 class _Listener:
@@ -237,32 +236,10 @@ class _Listener:
         self.news = asyncio.Event()  # there may be new events
 
     async def call(self, event: Event) -> None:
-        """Call the function for an event. If the function raises an error, the error is logged. The function is not
-        called again for this event."""
+        """Call the function for an event. An error is logged, and the function is not called again for this event."""
         try:
             answer = self.callback(event)
             if inspect.isawaitable(answer):
                 await answer
         except Exception:
             log.exception("a callback failed", action="callback_failed", event=event.name, seq=event.seq)
-
-
-def _open(name: str, seq: int) -> Operation[None]:
-    yield sql("open_cursor", [(name, seq, 0)])
-
-
-def _take(name: str, node: str, now: Micros) -> Operation[int | None]:
-    rows = yield sql("take_cursor", name=name, node=node, until=now + _HOLD, now=now)
-    return int(rows[0][0]) if rows else None
-
-
-def _release(name: str, node: str) -> Operation[None]:
-    yield sql("release_cursor", name=name, node=node)
-
-
-def _move_cursor(name: str, node: str, seq: int, until: Micros) -> Operation[bool]:
-    return bool((yield sql("move_cursor", name=name, node=node, seq=seq, until=until)))
-
-
-def _read(after: int) -> Operation[list[Any]]:
-    return (yield sql("read_events", after=after, limit=_BATCH))

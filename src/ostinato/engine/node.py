@@ -1,7 +1,4 @@
-"""Start and stop the background tasks of a node.
-
-These tasks fire due timers, claim ready runs, execute them, commit their outcomes, and renew the lease.
-"""
+"""Start and stop the background tasks of a node. They fire timers, claim and execute runs, and renew the lease."""
 
 from __future__ import annotations
 
@@ -36,8 +33,8 @@ from ostinato.engine.ways import Part, Way
 from ostinato.errors import OstinatoError, StoreError
 from ostinato.ids import Ids
 from ostinato.model import Status
-from ostinato.store.contract import Operation, Row, Store, sql
-from ostinato.store.migrate import Migration, migrate_way
+from ostinato.store.contract import Migration, Operation, Store, single, sql
+from ostinato.store.migrate import migrate_way
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
 
@@ -147,9 +144,9 @@ class Engine:
         self.parts: list[tuple[Callable[[], Awaitable[None]], str]] = []  # background loops of the ways, with names
 
     def add(self, way: Way, part: Part) -> None:
-        """Add an extension (`Way`) and its `part`, the object that does its work in the app. Raises `OstinatoError` if
-        `part` does not have exactly one body for each run kind of `way`, or if a timer of `way` is already
-        registered."""
+        """Add an extension to this engine: `way` describes the extension, and `part` does its work in this app. Raises
+        `OstinatoError` if `part` does not have bodies for exactly the run kinds of `way`, or if a timer of `way` is
+        registered already."""
         runtime, bodies = way.loaded, part.begin(self)
         if bodies.keys() != runtime.kinds.keys():
             raise OstinatoError(f"way {way.name!r} has the kinds {list(runtime.kinds)}, but bodies for {list(bodies)}")
@@ -178,8 +175,8 @@ class Engine:
             await self._renewal.wait()
 
     def find_job(self, name: str) -> Handler | Declaration | None:
-        """Return the job with this name if this process has it. Otherwise return the declaration that another process
-        has stored for the job. Returns None if no process has declared the job."""
+        """Return the job with this name: the handler if this process has the job, or else the declaration that another
+        process has stored. Returns None if there is neither."""
         return self.handlers.get(name) or self.declared.get(name)
 
     # Lifecycle
@@ -189,7 +186,8 @@ class Engine:
         await self._open_store()
         await self._time.measure()
         await self._join()
-        await self._first_timers()
+        now = self.clock.now()
+        await self.store.run(lambda _: housekeeping.first_timers(now))
         await self.read_declared()
         for prepare in self.preparations:
             await prepare()
@@ -204,7 +202,7 @@ class Engine:
         log.info("node started", action="node_started", node=self.node, store=self.store.url)
 
     async def _open_store(self) -> None:
-        await self.store.open()
+        await self.store.open(self._migrations)
         for way, migrations in self._migrations.items():
             if migrations:
                 await migrate_way(self.store, way, migrations)
@@ -230,13 +228,9 @@ class Engine:
         self.store.on_change(self.hint)
         await self.listeners.start()
 
-    async def disconnect(self) -> None:
-        await self._close()
-
     async def stop(self) -> None:
-        """Stop the node. It fires no more timers and claims no more runs. It waits for running bodies, but not longer
-        than the grace period. Then it hands the unfinished runs back, commits all outcomes, and deletes the node's
-        row."""
+        """Stop the node. First it stops claiming runs and firing timers. Then it waits for bodies, at most for the
+        grace period. Finally it hands unfinished runs back, commits all outcomes, and deletes the node's row."""
         if self._stopping:
             return
         self._stopping = True
@@ -267,7 +261,7 @@ class Engine:
         with suppress(StoreError, TimeoutError):
             async with asyncio.timeout(_LAST_WRITES):
                 await self._leave()
-        await self._close()
+        await self.close()
         log.info("node stopped", action="node_stopped", node=self.node)
 
     async def _leave(self) -> None:
@@ -282,8 +276,7 @@ class Engine:
             pass
 
     async def _drain(self) -> None:
-        """Write the outcomes that are not written yet. If the store is unavailable, give up after `_LAST_WRITES`: other
-        nodes recover the runs when the lease has expired."""
+        """Write the remaining outcomes. If the store is unavailable, give up: other nodes recover the runs later."""
         try:
             async with asyncio.timeout(_LAST_WRITES):
                 await self.bodies.saves.drain()
@@ -302,9 +295,9 @@ class Engine:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
         await self.bodies.abandon(Stop(Status.CRASHED, None))
-        await self._close()
+        await self.close()
 
-    async def _close(self) -> None:
+    async def close(self) -> None:
         if self._loop_watch is not None:
             self._loop_watch.stop()
         await self.bodies.ends.stop()
@@ -314,8 +307,7 @@ class Engine:
         self.bodies.executor.close()
 
     async def _forever(self, part: Callable[[], object], name: str) -> None:
-        """Run one background loop. If it ends or fails, log the error and start it again after a pause, which grows
-        with each failure."""
+        """Run the loop `part`. If it ends or fails, start it again after a pause, which grows with each failure."""
         failures = 0
         while True:
             begin = asyncio.get_running_loop().time()
@@ -336,8 +328,8 @@ class Engine:
             await asyncio.sleep(backoff(failures, 0.05, most))
 
     def _trouble(self, trouble: Exception) -> None:
-        """Log an error of the store. The same error is logged again only after `_LOG_AGAIN`, because every loop of the
-        engine gets the error several times a second, and the log may be on a disk that is full."""
+        """Log an error of the store. The same error is logged again only after `_LOG_AGAIN`. Otherwise every loop would
+        log it several times a second, perhaps to a disk that is full."""
         problem, now = str(trouble), self.clock.local.ticks()
         if self._troubled is not None and self._troubled[0] == problem and now - self._troubled[1] < _LOG_AGAIN:
             return
@@ -366,20 +358,12 @@ class Engine:
 
     async def read_declared(self) -> None:
         """Read the jobs that other processes have declared in this store into `declared`."""
-
-        def select(_: int) -> Operation[list[Row]]:
-            return (yield sql("declared_jobs"))
-
-        rows = await self.store.read(select)
+        rows = await self.store.read(lambda _: single(sql("declared_jobs")))
         self.declared = {name: Declaration.read(name, text) for name, text in rows if name not in self.handlers}
 
-    async def _first_timers(self) -> None:
-        now = self.clock.now()
-        await self.store.run(lambda _: housekeeping.first_timers(now))
-
     async def _lost(self, node: str) -> None:
-        """Handle the loss of the lease of `node`. Other nodes have taken over the runs, so stop all bodies here and
-        join again as a new node."""
+        """Handle the loss of the lease. Other nodes have taken over the runs of this node, so stop all bodies. Then
+        join as a new node, unless the engine is stopping."""
         async with self._joining:
             if node != self.node:
                 return
@@ -390,8 +374,7 @@ class Engine:
                 await self._join()
 
     def _log_loss(self, node: str) -> None:
-        """Log that other nodes have declared this node dead. The log line names the code that blocked the event loop
-        since the last renewal, if there is such code."""
+        """Log that other nodes have declared this node dead. If code blocked the event loop, name that code."""
         words, more = "this node was given up for dead", {}
         since = (self.clock.local.ticks() - self._renewed) / SECOND
         stall = None if self._loop_watch is None else self._loop_watch.stall_since(since + 1)
@@ -402,8 +385,8 @@ class Engine:
         log.warning(words, action="node_lost", node=node, **more)
 
     async def _keep_lease(self) -> None:
-        """Renew the lease from a thread, so that the node keeps it while this loop is blocked. On a virtual clock,
-        renew it on this loop."""
+        """Renew the lease in a thread, so that it is renewed even while the node's event loop is blocked. On a virtual
+        clock, renew the lease on the node's event loop."""
         keeper = LeaseKeeper(
             self.clock,
             self.settings.lease,
@@ -419,13 +402,13 @@ class Engine:
             await run_on_own_loop(lambda: self._forever(lambda: self._renew_beside(keeper), "lease"), "ostinato-lease")
 
     def _blocker(self) -> str | None:
-        """Return what blocks the event loop now: the name of a job, or a place in the code. Returns None if this is
-        unknown. Called from another thread."""
+        """Return what blocked the event loop lately: a job, such as `job 'crunch'`, or a place in the code. Returns
+        None if no such block began in the last `2 * PATIENCE`. May be called from another thread."""
         watch = self._loop_watch
         stall = None if watch is None else watch.stall_since(2 * PATIENCE / SECOND)
         if stall is None:
             return None
-        return stall.where if stall.job is None else f"job {stall.job!r}"
+        return stall.blocker or stall.where
 
     async def _renew_beside(self, keeper: LeaseKeeper) -> None:
         async with self.store.on_this_loop() as store:
@@ -456,8 +439,7 @@ class Engine:
             self._stalls.remove(stall)
 
     async def _recover(self) -> None:
-        """Recover the runs of dead nodes. Each transaction first checks again that the node is dead, by the rule in
-        `dead_nodes`."""
+        """Recover the runs of dead nodes. Each transaction first checks again that the node is dead."""
         await self._time.refresh()
         by = self.node
         for dead in await self.store.read(lambda _: dead_nodes.gone(by, self.clock.now())):
@@ -472,8 +454,8 @@ class Engine:
                     self.hint()
 
     def _note_renewal(self, pulse: membership.Pulse, ticks: Micros) -> None:
-        """Record a renewal of the lease. Also record the jobs that only other nodes can run. `ticks` is when the
-        renewal was requested. That may be long ago, if the loop was blocked."""
+        """Record that the lease was renewed, and which jobs only other nodes can run. `ticks` is when the renewal was
+        requested. If the event loop was blocked, that may be long before this call."""
         self._renewed = max(self._renewed, ticks)
         self._renewal.set()
         now = self.clock.now()
@@ -485,17 +467,11 @@ class Engine:
         self._rules_seen = rules
 
     async def _check_held(self) -> None:
-        """Compare the runs that this node holds in the store with the bodies that run here.
-
-        Stop the body of a run that a caller has cancelled. Stop the body of a run that this node does not hold any
-        more. Begin a run that this node holds without knowing, because the answer of a commit was lost.
-        """
+        """Compare the runs that this node holds in the store with the bodies that run here. Stop a body if the
+        cancellation of its run was requested, or if this node no longer holds the run. Begin a run that this node has
+        claimed without noticing, because the reply to the commit was lost."""
         bodies = list(self.bodies.running.values())
-
-        def select(_: int) -> Operation[list[Row]]:
-            return (yield sql("held_by_node", node=self.node))
-
-        rows = await self.store.read(select)
+        rows = await self.store.read(lambda _: single(sql("held_by_node", node=self.node)))
         held = {id: (claim, cancel_requested, reason) for id, claim, cancel_requested, reason, _ in rows}
         for body in bodies:
             claim, cancel_requested, reason = held.get(body.run.id, (None, None, None))
@@ -508,53 +484,47 @@ class Engine:
             await self._begin_unheard(unheard)
 
     async def _begin_unheard(self, ids: list[str]) -> None:
-        """Begin runs that this node claimed in a commit whose answer was lost."""
-
-        def select(_: int) -> Operation[list[Row]]:
-            return (yield sql("runs_by_ids", [(id,) for id in ids]))
-
-        for row in await self.store.read(select):
-            run = whole_run(row)
+        """Begin runs that this node has claimed without noticing, because the reply to the commit was lost."""
+        rows = await self.store.read(lambda _: single(sql("runs_by_ids", [(id,) for id in ids])))
+        for run in map(whole_run, rows):
             if run.status is Status.ACTIVE and run.node == self.node and self.bodies.begun.get(run.id) != run.claim:
                 self.claimer.take([run])
 
     async def _unpark(self) -> None:
-        """Wake parked runs whose job this node knows. A run is parked if no node knew its job."""
+        """Wake parked runs whose job this node knows. A run was parked because no node knew its job."""
         names = [(name,) for name in self.handlers]
         now = self.clock.now()
 
-        def wake_parked(_: int) -> Operation[int]:
+        def wake_parked(_: int) -> Operation[None]:
             rows = yield sql("unpark", names, limit=_UNPARK, kinds=self.kinds.names)
             if rows:
                 yield from wake([row[0] for row in rows], now)
-            return len(rows)
 
-        def any_parked(_: int) -> Operation[int]:
-            return len((yield sql("unpark", names, limit=1, kinds=self.kinds.names)))
-
-        if await self.store.read(any_parked):
+        any_parked = sql("unpark", names, limit=1, kinds=self.kinds.names)
+        if await self.store.read(lambda _: single(any_parked)):
             await self.store.run(wake_parked)
             self.claimer.ready.set()
 
     # The beat
 
     def _clock_stepped(self) -> None:
-        """Wake the beat, because setting the clock may have changed how soon the next timer is due."""
+        """Wake the loop that fires timers, because the clock was set: its wait for the next timer has changed."""
         self.beat.due.set()
 
     def hint(self) -> None:
-        """Look for due timers, ready runs, events and ended runs, because another process may have changed them."""
+        """Wake the loops that look for due timers, ready runs, events and ended runs. Called when the store may have
+        changed, for example because of another process."""
         self.nudge()
         self.waiters.hint()
 
     def attend(self) -> None:
-        """Look for due timers, ready runs, events and runs to stop, after this process has changed something."""
+        """Wake the loops that look for due timers, ready runs, events and runs to stop. Called after this process has
+        changed the store."""
         self.nudge()
         self._attention.set()
 
     def nudge(self, *, timers: bool = True) -> None:
-        """Look for ready runs and events, after this process has started runs. With `timers=True`, look for due timers,
-        too."""
+        """Wake the loops that look for ready runs and events. With `timers`, also wake the loop that fires timers."""
         self.claimer.ready.set()
         if timers:
             self.beat.due.set()
@@ -572,8 +542,8 @@ class Engine:
     # Writing
 
     def tell_ends(self, ends: Sequence[End]) -> None:
-        """Act on committed ends of runs: wake the callers that wait for these runs, log and count the ends, and wake
-        the claim loop and the beat if other runs may be ready."""
+        """Act on ends of runs after their commit. Wake the callers that wait for these runs, log and count the ends,
+        and wake loops if other runs may be ready."""
         following = False
         counts: dict[Status, int] = {}
         for e in ends:

@@ -1,10 +1,10 @@
-"""Write the type hints of a job as text. A process without the function can then check an input.
+"""Write the type hints of a job as text. With this text, a process without the job's function can check an input, too.
 
-pydantic builds a core schema from a type hint: nested dicts, from which `pydantic_core` builds a validator. `weaken`
-copies a core schema without the parts that exist only in this process. A class becomes an object with fields. A part
-that this module does not know becomes "any". A part that runs user code on a value before the check also becomes "any".
-So the copy accepts every value that the hint accepts, and may accept more values. If the reading process has another
-version of pydantic_core, it checks nothing.
+pydantic builds a core schema from type hints: nested dicts, from which `pydantic_core` builds a validator. `weaken`
+copies a core schema without the parts that exist only in this process, such as classes and functions. A class becomes
+an object with fields. A part that is unknown, or that runs user code before the check, becomes "any". So the copy
+accepts every value that the type hints accept, and may accept more. A process with another version of pydantic_core
+checks nothing.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ if TYPE_CHECKING:
 
 Schema: TypeAlias = dict[str, Any]
 LARGEST = 16_384  # bytes of JSON; a larger schema is not stored, so inputs are not checked
-_NEUTRAL = frozenset(("type", "ref", "metadata", "serialization"))
+_NEUTRAL = frozenset("type ref metadata serialization".split())
 # Constraints that the copy may leave out: without them it accepts more values.
-_DEMANDS = frozenset(("ge", "gt", "le", "lt", "multiple_of", "min_length", "max_length", "pattern", "now_op"))
-_LEAVES = frozenset(
-    ("none", "bool", "int", "float", "decimal", "str", "bytes", "date", "time", "datetime", "timedelta", "uuid")
-)
+_DEMANDS = frozenset("ge gt le lt multiple_of min_length max_length pattern now_op".split())
+_LEAVES = frozenset("none bool int float decimal str bytes date time datetime timedelta uuid".split())
 _INNER = {  # schemas that only wrap another schema (for JSON in strict mode), and the key of the wrapped schema
     "default": "schema",
     "function-after": "schema",
@@ -33,55 +31,24 @@ _INNER = {  # schemas that only wrap another schema (for JSON in strict mode), a
     "json-or-python": "json_schema",
     "lax-or-strict": "strict_schema",
 }
-_FIELD = _NEUTRAL | {
-    "schema",
-    "required",
-    "name",
-    "validation_alias",
-    "frozen",
-    "init",
-    "init_only",
-    "kw_only",
-    "serialization_alias",
-    "serialization_exclude",
-    "serialization_exclude_if",
-}
-_FIELDS = _NEUTRAL | {
-    "fields",
-    "cls",
-    "cls_name",
-    "model_name",
-    "dataclass_name",
-    "collect_init_only",
-    "computed_fields",
-    "config",
-    "extra_behavior",
-    "extras_schema",
-    "extras_keys_schema",
-    "from_attributes",
-    "strict",
-    "total",
-}
-_CLASS = _NEUTRAL | {
-    "cls",
-    "cls_name",
-    "config",
-    "custom_init",
-    "fields",
-    "frozen",
-    "generic_origin",
-    "post_init",
-    "revalidate_instances",
-    "root_model",
-    "schema",
-    "slots",
-    "strict",
-}
+_FIELD = _NEUTRAL.union(
+    "schema required name validation_alias frozen init init_only kw_only"
+    " serialization_alias serialization_exclude serialization_exclude_if".split()
+)
+_FIELDS = _NEUTRAL.union(
+    "fields cls cls_name model_name dataclass_name collect_init_only computed_fields config"
+    " extra_behavior extras_schema extras_keys_schema from_attributes strict total".split()
+)
+_CLASS = _NEUTRAL.union(
+    "cls cls_name config custom_init fields frozen generic_origin post_init"
+    " revalidate_instances root_model schema slots strict".split()
+)
+_WITHOUT_DEFAULT = _LEAVES.union("any literal enum list set dict tuple model dataclass".split())
 
 
 def write_types(core_schema: Mapping[str, Any]) -> str | None:
-    """Return the schema of an input as text for the store. Returns None if the schema accepts everything, or is too
-    large."""
+    """Return the core schema of an input as text for the store. Returns None if every input would be accepted, or if
+    the schema is too large or cannot be written as JSON."""
     from pydantic_core import __version__
 
     try:
@@ -95,8 +62,8 @@ def write_types(core_schema: Mapping[str, Any]) -> str | None:
 
 
 def read_types(text: str) -> SchemaValidator | None:
-    """Return the validator that another process wrote as text. Returns None if this process has another version of
-    pydantic_core."""
+    """Build a validator from a text that `write_types` returned. Returns None if the text was written with another
+    version of pydantic_core."""
     from pydantic_core import SchemaValidator, __version__
 
     stored = orjson.loads(text)
@@ -104,8 +71,8 @@ def read_types(text: str) -> SchemaValidator | None:
 
 
 def weaken(core_schema: Mapping[str, Any]) -> Schema:
-    """Return a copy of a schema that can be written as JSON. The copy accepts all JSON that the original accepts, if
-    both are used in strict mode."""
+    """Return a copy of a core schema with only the parts that JSON can express. In strict mode, the copy accepts every
+    value that the original accepts, and may accept more."""
     return _Copy().of(core_schema)
 
 
@@ -118,10 +85,11 @@ class _Copy:
         self._refs: dict[str, str] = {}  # from the name of a definition, which contains an address, to its name here
 
     def of(self, schema: Mapping[str, Any], config: Mapping[str, Any] | None = None) -> Schema:
-        """Return a copy of `schema` that another process can read. `config` is the configuration of its class."""
+        """Return a copy of `schema` that another process can read. `config` is the pydantic configuration of the class
+        that `schema` describes."""
         kind = schema["type"]
         if kind in _LEAVES:
-            return _leaf(schema)
+            return _plain_parts(schema, {})
         if kind in _INNER:
             return _any() if schema.get("on_error", "raise") != "raise" else self.of(schema[_INNER[kind]], config)
         match kind:
@@ -163,8 +131,8 @@ class _Copy:
         return self._refs.setdefault(name, str(len(self._refs)))
 
     def _list(self, schema: Mapping[str, Any]) -> Schema:
-        """Copy the schema of a list or a set as a list. JSON has no sets, so the items may repeat and need not be
-        hashable."""
+        """Copy the schema of a list or a set as the schema of a list. JSON has no sets: a set arrives as a list, in
+        which items may repeat."""
         copy: Schema = {"type": "list", "items_schema": self.of(schema.get("items_schema", _any()))}
         for bound in ("min_length", "max_length") if schema["type"] == "list" else ("min_length",):
             if schema.get(bound) is not None:
@@ -172,29 +140,26 @@ class _Copy:
         return copy
 
     def _dict(self, schema: Mapping[str, Any]) -> Schema:
-        """Copy the schema of a dict without its `max_length`. JSON may have more keys than the dict: `"1"` and `"01"`
-        are the same int."""
+        """Return a copy of the schema of a dict, without `max_length`."""
+        # The copy checks JSON, and JSON may have more keys than the dict in Python. For example, the keys "1" and "01"
+        # may become one int. So a dict that is within `max_length` could have too many keys in JSON.
         parts = {part: self.of(schema[part]) for part in ("keys_schema", "values_schema") if part in schema}
         return {"type": "dict", **parts, **({"min_length": low} if (low := schema.get("min_length")) else {})}
 
     def _class(self, schema: Mapping[str, Any]) -> Schema:
-        """Copy the schema of a model or a dataclass: its fields and its configuration. A class that needs more, such as
-        a root model, becomes "any"."""
+        """Copy the fields of a model or dataclass. Return "any" if the class is special, such as a root model."""
         if schema.get("custom_init") or schema.get("root_model") or not schema.keys() <= _CLASS:
             return _any()
         return self.of(schema["schema"], schema.get("config"))
 
     def _fields(self, schema: Mapping[str, Any], config: Mapping[str, Any] | None) -> Schema:
-        fields_or_list = schema["fields"]
-        fields = (
-            {field["name"]: field for field in fields_or_list} if isinstance(fields_or_list, list) else fields_or_list
-        )
+        fields = schema["fields"]
+        if isinstance(fields, list):
+            fields = {field["name"]: field for field in fields}
         is_known = schema.keys() <= _FIELDS and all(field.keys() <= _FIELD for field in fields.values())
         if not is_known or not _is_plain(list((config or {}).values())):
             return _any()
-        if any(
-            field.get("init") is False for field in fields.values()
-        ):  # it may be an unknown name, or one that is left
+        if any(field.get("init") is False for field in fields.values()):  # an unknown name, or one that is left
             return _any()
         total = schema.get("total", (config or {}).get("typed_dict_total", True))
         copy: Schema = {
@@ -220,10 +185,6 @@ class _Copy:
         return {**copy, "cls_name": called} if called else copy
 
 
-def _leaf(schema: Mapping[str, Any]) -> Schema:
-    return _plain_parts(schema, {})
-
-
 def _plain_parts(schema: Mapping[str, Any], copied: Mapping[str, Any]) -> Schema:
     copy: Schema = {"type": schema["type"], **copied}
     for part, value in schema.items():
@@ -245,26 +206,18 @@ def _literal(expected: list[Any]) -> Schema:
 
 
 def _enum(cls: type[enum.Enum]) -> Schema:
-    """Return a schema of the values of an enum. Returns "any" if the enum overrides how a value becomes a member, or if
-    a value is neither an int nor a str."""
+    """Return a schema that accepts the values of an enum. Returns "any" if the enum class has its own code to convert
+    values, or if a value is neither an int nor a str."""
     values = list(cls._value2member_map_)  # includes values that were added to a member later
     own_way = cls._missing_.__func__ is not enum.Enum._missing_.__func__  # type: ignore[attr-defined]
-    if (
-        own_way
-        or type(cls) is not enum.EnumMeta
-        or not all(type(one) in (int, str) for one in [*values, *_values(cls)])
-    ):
+    is_plain = all(type(one) in (int, str) for one in [*values, *(member.value for member in cls)])
+    if own_way or type(cls) is not enum.EnumMeta or not is_plain or not values:
         return _any()
-    return {"type": "literal", "expected": values} if values else _any()
-
-
-def _values(cls: type[enum.Enum]) -> list[Any]:
-    return [member.value for member in cls]
+    return {"type": "literal", "expected": values}
 
 
 def _has_default(schema: Mapping[str, Any]) -> bool:
-    """Return whether a field with this schema may be missing, because it has a default. Returns True for a type of
-    schema that this function does not know."""
+    """Return whether a field with this schema may be missing. Returns True for an unknown type of schema."""
     match schema["type"]:
         case "default":
             return True
@@ -273,14 +226,4 @@ def _has_default(schema: Mapping[str, Any]) -> bool:
         case "union":
             return any(_has_default(one[0] if isinstance(one, tuple) else one) for one in schema["choices"])
         case kind:
-            return kind not in _LEAVES | {
-                "any",
-                "literal",
-                "enum",
-                "list",
-                "set",
-                "dict",
-                "tuple",
-                "model",
-                "dataclass",
-            }
+            return kind not in _WITHOUT_DEFAULT

@@ -1,4 +1,4 @@
-"""Decide whether another attempt follows a failed one. If none follows, the chain of attempts ends."""
+"""Decide whether another attempt follows a failed attempt. If none follows, the chain of attempts ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ostinato.when.instants import Micros
 
 
 def next_attempt(run: Run, id: str, due: Micros, now: Micros) -> Run:
-    """Return the next attempt of the same chain."""
     return replace(
         run,
         id=id,
@@ -37,8 +36,8 @@ def next_attempt(run: Run, id: str, due: Micros, now: Micros) -> Run:
 def after_failure(
     run: Run, status: Status, reason: str | None, error: str | None, retry: Retry, id: str, chance: float, now: Micros
 ) -> End:
-    """Return what to write for an attempt that failed or timed out. If the retry policy allows another attempt, the
-    next attempt is included. It is due after the pause of the policy."""
+    """Return the `End` of an attempt that failed or timed out. If the retry policy allows another attempt,
+    `End.following` is that attempt, with the given `id`."""
     failures = run.number - run.crashes
     if failures >= retry.attempts:
         return End(run, status, reason, error=error)

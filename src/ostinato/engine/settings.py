@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from ostinato.engine.node import Settings
-from ostinato.errors import OstinatoError, check_text
+from ostinato.errors import OstinatoError, check_text, did_you_mean, list_choices
 from ostinato.model import read_length
 from ostinato.when.instants import SECOND
 
@@ -16,12 +16,14 @@ _COUNTS = {"concurrency": 10_000, "threads": 1_000}
 
 
 def configured(base: Settings, values: Mapping[str, Any]) -> Settings:
-    """Return a copy of the settings with these values. Raises `OstinatoError` for an unknown name or a wrong value."""
+    """Return a copy of `base` in which the settings that `values` names have new values. Raises `OstinatoError` if a
+    name is unknown or a value is wrong."""
     names = {field.name for field in fields(Settings)}
     read: dict[str, Any] = {}
     for name, value in values.items():
         if name not in names:
-            raise OstinatoError(f"a node has no setting {name!r}; there are {', '.join(sorted(names))}")
+            hint = did_you_mean(name, sorted(names)) or list_choices(sorted(names))
+            raise OstinatoError(f"a node has no setting {name!r}; {hint}")
         if name in _LENGTHS:
             read[name] = read_length(value, name)
             if read[name] < _LENGTHS[name]:

@@ -1,7 +1,7 @@
 """Find out which code blocks the event loop. Often it is an `async def` that computes or sleeps without awaiting.
 
-A thread regularly asks the loop to respond. If the loop does not respond in time, the thread finds out at once which
-code is running.
+A thread regularly checks whether the loop responds. If the loop does not respond, the thread finds out which code is
+running.
 """
 
 from __future__ import annotations
@@ -32,21 +32,26 @@ _QUIET = 60.0  # seconds between two warnings about one job or place
 _KEY = "blocked:"  # prefix of the keys in the table `meta`
 _OWN = str(Path(__file__).parent.parent) + "/"
 _LIBRARY = (sysconfig.get_path("stdlib"), "<frozen")
+_PACKAGES = ("/site-packages/", "/dist-packages/")  # these folders may be inside that of Python's library
+_IMPORT = "<frozen importlib"
+_ASYNCIO = str(Path(asyncio.__file__).parent) + "/"
 
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """A time in which the event loop was blocked.
+    """A period of `seconds` in which code blocked the event loop.
 
-    - `job`: the name of the run that blocked the loop, or None, if no run did
-    - `where`: the line of code that was running, such as `jobs.py:12 in crunch`
-    - `kind`: the kind of the run, such as `job`
+    - `where`: the line of that code, for example `jobs.py:12 in crunch`
+    - `job` and `kind`: the name and the kind of the run that executed the code; `job` is None if no run executed it
+    - `importing`: whether the code imported a module. In this case `job` is None, because the job is not the cause:
+      each module is loaded once, by whatever code needs it first.
     """
 
     job: str | None
     where: str
     seconds: float
     kind: str = JOB
+    importing: bool = False
 
     @property
     def blocker(self) -> str | None:
@@ -55,8 +60,8 @@ class Stall:
 
 
 class LoopWatch:
-    """Watches the running event loop from a thread, and warns when code blocks the loop. `run_of` returns the run that
-    a task executes, or None. `ended` is called on the loop after each blockage. `stop` ends the thread."""
+    """Watches the running event loop from a thread, and warns when code blocks the loop. `stop` ends the watching.
+    `run_of` returns the run that a task executes. `ended` is called on the loop when a stall is over."""
 
     def __init__(
         self,
@@ -110,9 +115,7 @@ class LoopWatch:
         task = None
         with suppress(RuntimeError):
             task = asyncio.current_task(self._loop)
-        run = self._run_of(task)
-        name, kind = (None, JOB) if run is None else (run.name, run.kind)
-        return Stall(name, place_of(frame), round(seconds, 1), kind)
+        return stall_at(frame, self._run_of(task), seconds)
 
     def _warn(self, stall: Stall) -> None:
         now = time.monotonic()
@@ -121,6 +124,8 @@ class LoopWatch:
             return
         self._warned[about] = now
         what = "the event loop is blocked" if stall.blocker is None else f"{stall.blocker} blocks the event loop"
+        if stall.importing:
+            what = "an import blocks the event loop"
         log.warning(
             f"{what}, and with it everything else in this process: {advice(stall)}",
             action="loop_blocked",
@@ -131,23 +136,56 @@ class LoopWatch:
 
 
 def advice(stall: Stall) -> str:
+    if stall.importing:
+        return "import it at the top of a module, so that it is loaded before the node starts"
     if stall.job is None or stall.kind != JOB:
         return "await what takes long, or do it in a thread: await asyncio.to_thread(…)"
     return "declare it with `def`, to run in a thread, or with process=True if it computes"
 
 
+def stall_at(frame: FrameType, run: Run | None, seconds: float) -> Stall:
+    """Return the stall of code that has been running for `seconds`. `frame` is the innermost frame of its stack, and
+    `run` is the run that executes it, or None."""
+    statement = _find_import(frame)
+    if statement is not None:
+        return Stall(None, place_of(statement), round(seconds, 1), importing=True)
+    name, kind = (None, JOB) if run is None else (run.name, run.kind)
+    return Stall(name, place_of(frame), round(seconds, 1), kind)
+
+
+def _find_import(frame: FrameType) -> FrameType | None:
+    """Return the frame of the import statement that is being executed, or None if no module is being imported. `frame`
+    is the innermost frame of the stack. If one import has caused another, return the frame of the outermost import
+    statement. The search goes from `frame` outwards, and ends at the first frame of asyncio."""
+    statement = None
+    walked: FrameType | None = frame
+    # Outside the frames of asyncio, an import statement may have started the whole program. It blocks nothing.
+    while walked is not None and not walked.f_code.co_filename.startswith(_ASYNCIO):
+        if walked.f_code.co_filename.startswith(_IMPORT):
+            statement = walked.f_back
+        walked = walked.f_back
+    return statement
+
+
 def place_of(frame: FrameType) -> str:
-    """Return the innermost line of the user's code on the stack, such as `jobs.py:12 in crunch`. Code of Python's
-    library and of Ostinato does not count. If there is no other code, return the innermost line."""
+    """Return the line of the user's code on a stack, for example `jobs.py:12 in crunch`. `frame` is the innermost
+    frame. Frames of Python's library and of Ostinato are skipped. If there are only such frames, return the line of
+    `frame`."""
     innermost = frame
     walked: FrameType | None = frame
     while walked is not None:
-        file = walked.f_code.co_filename
-        if not file.startswith((*_LIBRARY, _OWN)) or "site-packages" in file:
+        if _is_other_code(walked.f_code.co_filename):
             innermost = walked
             break
         walked = walked.f_back
     return f"{Path(innermost.f_code.co_filename).name}:{innermost.f_lineno} in {innermost.f_code.co_qualname}"
+
+
+def _is_other_code(file: str) -> bool:
+    """Return whether a file belongs neither to Python's library nor to Ostinato, wherever they are installed."""
+    if file.startswith(_OWN):
+        return False
+    return not file.startswith(_LIBRARY) or any(folder in file for folder in _PACKAGES)
 
 
 # Stored for the doctor, by job
@@ -155,14 +193,9 @@ def place_of(frame: FrameType) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A stored report about a job that has blocked an event loop.
-
-    - `job`: the name of the job; for another kind of run, the kind and the name
-    - `times`: how often the job has blocked a loop
-    - `at`: when the job last blocked a loop, in microseconds since 1970
-    - `seconds`: how long the job blocked the loop the last time, in seconds
-    - `where`: the line of code that was running the last time
-    """
+    """A stored report about the runs of one job that have blocked an event loop. `times` counts the stalls that they
+    have caused. `at`, `seconds` and `where` describe the latest stall. If the runs are not jobs, `job` begins with
+    their kind."""
 
     job: str
     times: int
@@ -172,7 +205,8 @@ class Blocked:
 
 
 def note(stall: Stall, now: Micros) -> Operation[None]:
-    """Store a stall for the doctor, if a run caused it."""
+    """Count a stall in the stored report about its job, which `ostinato doctor` shows. If no run caused the stall,
+    store nothing."""
     if stall.job is None:
         return
     name = stall.job if stall.kind == JOB else f"{stall.kind} {stall.job}"

@@ -1,7 +1,7 @@
 """Fire timers when they are due.
 
-`Beat` is the loop that sleeps until the next timer is due. `fire` claims a batch of due timers, and calls the function
-that is registered for each purpose. It commits everything together.
+`Beat` is the loop that sleeps until the next timer is due. `fire` takes a batch of due timers. For each purpose, it
+calls the function that is registered for this purpose. The whole batch is one transaction.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import FOR_OTHERS, expire, wake
 from ostinato.engine.telemetry import Metrics, Spans
 from ostinato.model import Run, Timer
-from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.store.contract import Operation, Row, Store, single, sql
 from ostinato.when.instants import SECOND, Micros
 
 # Act on due timers of one purpose. It may claim runs with the DirectClaim. Returns the events to write.
@@ -39,7 +39,7 @@ _ELSEWHERE: Micros = 5_000  # the pause while another node fires the due timers
 
 
 class TimerFailed(Exception):
-    """Raised if the firing of a single timer failed. The other timers of its batch can be fired without it."""
+    """Raised if a batch of only one timer failed. Because the batch had no other timer, `timer` must be the cause."""
 
     def __init__(self, timer: Timer, cause: BaseException) -> None:
         super().__init__(f"{timer.kind} {timer.owner} {timer.purpose}: {cause!r}")
@@ -47,9 +47,9 @@ class TimerFailed(Exception):
 
 
 class Fired(NamedTuple):
-    """The result of firing one batch.
+    """The result of firing one batch of timers.
 
-    - `timers`: the number of due timers that the batch handled
+    - `timers`: how many timers were handled
     - `plain`: how many of these timers only started a run
     - `claimed`: the runs that this node claimed directly
     - `more`: whether more timers may be due
@@ -64,10 +64,13 @@ class Fired(NamedTuple):
 def fire(
     now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire], direct: DirectClaim, kinds: Kinds, tries: int = 0
 ) -> Operation[Fired]:
-    """Fire up to `limit` due timers in one transaction. `tries` counts earlier tries of this transaction.
+    """Fire up to `limit` due timers in one transaction.
 
-    If a timer fails in a batch of several timers, its error is raised unchanged. If the failed timer is the only one of
-    the batch, `TimerFailed` is raised.
+    `tries` is how often this transaction was tried before. An earlier try may have been committed although its reply
+    was lost. In this case, the result includes the runs that the earlier try claimed.
+
+    If an error occurs while timers are fired, raise it. But if the batch has only one timer, raise `TimerFailed`
+    instead, because that timer must be the cause.
     """
     if tries:
         yield from direct.recover(now)
@@ -83,10 +86,7 @@ def fire(
     for key, timers in groups.items():
         act = purposes.get(key)
         if act is None:  # a purpose that only nodes with a newer version know: leave it to them
-            yield sql(
-                "set_timers",
-                [timer_row(Timer(t.kind, t.owner, t.purpose, now + FOR_OTHERS, t.namespace, t.data)) for t in timers],
-            )
+            yield sql("set_timers", [timer_row(timer._replace(due=now + FOR_OTHERS)) for timer in timers])
             continue
         try:
             events += yield from act(timers, now, direct, kinds)
@@ -101,11 +101,9 @@ def fire(
 
 
 def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str], Park]) -> Operation[None]:
-    """Stop firing a timer that fails, and store the reason.
-
-    - If a function in `parks` can store the reason with the timer's owner, such as a schedule, delete the timer.
-    - Otherwise keep the timer, and mark it as parked with the reason.
-    """
+    """Make sure that a failed timer is not fired again. `parks` is a dict from (kind, purpose) to a function that tries
+    to store `reason` with the timer's owner, and returns whether it did. If it did, the timer is deleted. Otherwise, or
+    if there is no such function, the timer is kept and marked as parked, with the reason."""
     act = parks.get((timer.kind, timer.purpose))
     if act is None or not (yield from act(timer, reason, now)):
         yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)
@@ -114,7 +112,7 @@ def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str],
 
 
 def unpark() -> Operation[int]:
-    """Make parked timers due again, so that they are fired. Returns how many there were."""
+    """Let all parked timers fire again. Returns how many timers this has changed."""
     return len((yield sql("unpark_timers")))
 
 
@@ -142,8 +140,7 @@ PURPOSES: dict[tuple[str, str], Fire] = {
 
 
 class Beat:
-    """The loop that fires timers. Set the event `due` to wake the loop. `fired` is called after each batch that fired
-    at least one timer."""
+    """The loop that fires timers. The event `due` wakes it. `fired` is called after each batch that fired a timer."""
 
     def __init__(
         self,
@@ -232,8 +229,7 @@ class Beat:
         return fired
 
     async def _fire_one_by_one(self, now: Micros) -> Fired:
-        """Fire the timers of a failed batch, each in its own transaction. A timer that fails again is parked with the
-        reason, so that it is not fired any more."""
+        """Fire the timers of a failed batch, each in its own transaction. Park a timer that fails again."""
         for count in range(_FIRE):
             if self._stopping:
                 return Fired(count)
@@ -248,11 +244,8 @@ class Beat:
         return Fired(_FIRE)
 
     async def _next_due(self) -> Micros | None:
-        def select(_: int) -> Operation[Micros | None]:
-            rows = yield sql("next_due")
-            return int(rows[0][0]) if rows else None
-
-        return await self._store.read(select)
+        rows = await self._store.read(lambda _: single(sql("next_due")))
+        return int(rows[0][0]) if rows else None
 
     async def _sleep_until(self, due: Micros | None) -> None:
         wait = None if due is None else max(0, due - self._clock.now())
@@ -261,6 +254,5 @@ class Beat:
         await wait_for_event(self.due, None if wait is None else wait / SECOND)
 
     def late_by(self) -> Micros:
-        """Return how late the loop is: the time since it last looked for due timers, minus its longest sleep. Returns
-        0 if it is not late."""
+        """Return how late the loop is: the time since it last looked for due timers, minus its longest sleep."""
         return max(0, self._clock.now() - self.at - _SLICE) if self.at else 0

@@ -1,4 +1,4 @@
-"""Define the class `Way`, of which each extension of the engine is an object.
+"""Define the class `Way`. An extension of the engine is an object of this class.
 
 `ostinato.ways` lists the extensions that come with Ostinato; `Ostinato(ways=[…])` adds more. The code of an extension,
 its `Runtime`, is imported only when an app is created. `docs/how-to/write-a-way.md` shows how to write a `Way`.
@@ -22,8 +22,7 @@ if TYPE_CHECKING:  # what only an app loads
     from ostinato.engine.node import Engine
     from ostinato.engine.timers import Fire, Park
     from ostinato.event_names import EventNames
-    from ostinato.store.contract import Store
-    from ostinato.store.migrate import Migration
+    from ostinato.store.contract import Migration, Store
     from ostinato.when.instants import Micros
 
 T = TypeVar("T")
@@ -52,8 +51,8 @@ class Command(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """The HTTP status and title of an error. An error may have a method `problem_members`, which returns further
-    members of the response body."""
+    """The HTTP status and the title of the response to an error. If the error has a method `problem_members`, the
+    method returns a dict of more fields for the response body."""
 
     status: int
     title: str
@@ -61,13 +60,13 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A setting of an extension (`Way`). It is a keyword of `Ostinato(…)`. The extension's `Part` finds the value in
-    `Host.settings`.
+    """A setting of an extension (`Way`). Its value is a keyword argument of `Ostinato(…)`. The extension finds the
+    value in `Host.settings`.
 
-    If `read` is given, operators can set the value, too. They use an option of `ostinato serve` and `worker`, an
-    environment variable or the configuration file. `read(raw, place)` converts the raw value. `place` says where the
-    raw value was given, for error messages. `read` may be named as `module:name`. With `many`, the option may be given
-    several times.
+    If `read` is not None, an operator can also set the value, with an option of the command line, an environment
+    variable or the configuration file. In that case the value is `read(raw, place)`: `raw` is what the operator wrote,
+    and `place` says where, for error messages. Instead of the function, `read` may be a text `module:name` that names
+    it. If `many` is true, the option may be repeated.
     """
 
     name: str
@@ -87,7 +86,7 @@ class Api(Protocol):
     """The API of an extension (`Way`). It is an attribute of the app, with the name of the `Way`."""
 
     def within(self, namespace: str, actor: str | None) -> Any:
-        """Return the same object for another namespace or another actor."""
+        """Return the same API for another namespace or another actor."""
         ...
 
 
@@ -96,10 +95,10 @@ class Host:
     """The objects that an app provides to an extension (`Way`).
 
     - `engine`: returns the engine; raises an error while the app is closed
-    - `node`: returns the id of the node in this process, or None, if there is no node or the node is stopping
+    - `node`: returns the id of the node in this process, or None if there is no node or the node is stopping
     - `virtual`: whether the app runs on virtual time, in tests
-    - `actions`: the action kinds that the extensions provide, by name
-    - `way`: gets the name of a `Way` that is listed before this one, and returns the API of that `Way`
+    - `actions`: a dict from a name to the kind of action that an extension provides
+    - `way`: takes the name of a `Way` that is listed before this one, and returns the API of that `Way`
     """
 
     store: Store
@@ -118,8 +117,7 @@ class Host:
 
 
 class Part:
-    """The object that does the work of an extension (`Way`) in one app. A subclass sets `api` and `jobs`, and overrides
-    the methods that it needs."""
+    """The object that does the work of an extension (`Way`) in one app. A subclass overrides what it needs."""
 
     api: Api | None = None
     jobs: Sequence[Handler] = ()
@@ -128,28 +126,27 @@ class Part:
         self.host = host
 
     def take_over(self, before: Part) -> None:
-        """Take over the declarations of `before`, the part that this part replaces. Called if the app gets another
-        store or other settings before the app runs."""
+        """Copy what users have declared with the part `before`, for example functions. Called by `app.configure`, which
+        replaces `before` by this part."""
 
     def begin(self, engine: Engine) -> Mapping[str, Body]:
-        """Prepare for the opening of the store, and return a function for each kind of run. A node calls the function
-        with each claimed run of that kind."""
+        """Prepare for opening the store. Returns a dict from a kind of run to the function that executes such runs."""
         return {}
 
     async def prepare(self) -> None:
-        """Prepare the data of this `Way`. Called on a node before the node fires timers or claims runs."""
+        """Prepare what the extension (`Way`) needs in the store, for example definitions. Called when a node starts,
+        before the node fires timers or claims runs."""
 
     def loops(self) -> Mapping[str, Loop]:
-        """Return a dict of background functions by name. The functions run while the app is a node. A function that
-        fails is called again."""
+        """Return a dict from a name to a background function, which runs while the app is a node. If the function ends
+        or fails, it is called again."""
         return {}
 
     async def close(self) -> None:
         """Release the resources of the part. Called after the engine has stopped."""
 
     async def abandon(self) -> None:
-        """Release the resources of the part, and write nothing. Called instead of `close` if the app could not be
-        opened, or if its node was killed."""
+        """Release the resources, and write nothing. Called instead of `close` after a failed start or a crash."""
         await self.close()
 
 
@@ -160,9 +157,10 @@ class Runtime:
     - `part`: creates the extension's `Part`
     - `kinds`: the extension's kinds of runs, by name
     - `timers`: a dict from (kind, purpose) to the function that fires such timers
-    - `parks`: a dict from (kind, purpose) to the function that stores why such a timer failed
+    - `parks`: a dict from (kind, purpose) to a function that is called if such a timer fails; it stores the reason with
+      the owner of the timer, and returns whether it did
     - `actions`: the actions that the extension adds to schedules
-    - `scan`: looks for broken invariants that the scans of `kinds` do not cover, or None, if there is nothing to scan
+    - `scan`: looks for broken invariants, in addition to the scans of `kinds`; None if there is nothing else to scan
     """
 
     part: Callable[[Host], Part] = Part
@@ -218,8 +216,8 @@ def load(named: Any) -> Any:
 
 
 class Ways:
-    """The extensions (`Way`) of one app. The constructor raises `OstinatoError` if two of them have the same name, or
-    use the same name for a setting, a table, a command and so on."""
+    """The extensions (`Way`) of one app. `settings`, `tables` and others are dicts from a name to the object of that
+    name. Raises `OstinatoError` if two extensions use the same name, for example for a table."""
 
     def __init__(self, ways: Iterable[Way]) -> None:
         self._all = tuple(ways)
@@ -264,8 +262,8 @@ class Ways:
         return self._merged("action", lambda way: {action.name: action for action in way.loaded.actions})
 
     def problem_of(self, error: BaseException) -> Problem | None:
-        """Return the HTTP status and title that an extension (`Way`) has registered for the class of an error, or for
-        its nearest base class. Returns None if no extension has registered them."""
+        """Return the HTTP status and title that are registered for the class of an error, or for its nearest base
+        class. Returns None if neither the class nor any base class is registered."""
         for kind in type(error).__mro__:
             problem = self.problems.get(f"{kind.__module__}:{kind.__qualname__}")
             if problem is not None:

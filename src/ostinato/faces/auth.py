@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Any
 
 from ostinato.app import Ostinato
@@ -45,10 +46,8 @@ class Who:
 
 
 class Door:
-    """Authenticates and authorizes callers.
-
-    It caches valid tokens for a short time. It refuses clients that have sent too many wrong tokens.
-    """
+    """Checks the tokens and roles of callers. Caches valid tokens. Refuses clients that have sent many invalid tokens
+    in the last minute."""
 
     def __init__(self, app: Ostinato, *, open_on_loopback: bool) -> None:
         self.app = app
@@ -58,13 +57,11 @@ class Door:
         self._views: dict[tuple[str, str], Ostinato] = {}
 
     async def identify(self, token: str | None, client: str, *, entering: bool = False) -> TokenInfo | None:
-        """Return the stored information about a token. If `token` is None and no token is needed, return None.
+        """Return the stored information about a token, or None if `token` is None and no token is needed. Raises
+        `Refused` if the token is missing or invalid, or if `client` has sent too many invalid tokens.
 
-        Raises `Refused` if a needed token is missing, or if the token is invalid. Also raises it if `client` has sent
-        too many invalid tokens.
-
-        With `entering`, the cache is not used for a token that is bound to a namespace. Another server may have deleted
-        that namespace, and created a new one with the same name.
+        If `entering` is true, a token that is bound to a namespace is read from the store, not from the cache. Another
+        server may have deleted that namespace, and created a new one with the same name.
         """
         now = self.app.engine.clock.now()
         self._slow_down(client, now)
@@ -91,11 +88,14 @@ class Door:
         return info
 
     async def admit(self, credentials: str | None, client: str, role: Role, namespace: str | None) -> Who:
-        """Check that a caller has at least `role` in `namespace`, and return the caller.
+        """Check the token and the role of a caller, and return the caller. `credentials` is the token.
 
-        If `namespace` is None, the namespace of the token is used. If the token has none either, that of the app is
-        used. Raises `Refused` if the token is missing or invalid, or if its role does not suffice. Raises `NotFound` if
-        the namespace does not exist or the caller may not see it.
+        The caller acts in `namespace`. If `namespace` is None, the caller acts in the namespace to which the token is
+        bound. If the token is bound to no namespace, the caller acts in the namespace of the app.
+
+        Raises `Refused` if a required token is missing, if the token is invalid, if the token's role does not include
+        `role`, or if `client` has sent too many invalid tokens. Raises `NotFound` if `namespace` does not exist, or if
+        the token is bound to a different namespace.
         """
         token = await self.identify(credentials, client, entering=True)
         has = Role.ADMIN if token is None else token.role
@@ -112,7 +112,6 @@ class Door:
         return Who(self._within(within, actor), has, actor, token, within)
 
     def _within(self, namespace: str, actor: str) -> Ostinato:
-        """Return an app that acts in `namespace` under the name `actor`. Results are cached."""
         app = self._views.get((namespace, actor))
         if app is None:
             if len(self._views) > _VIEWS:
@@ -121,7 +120,9 @@ class Door:
         return app
 
     def beside(self, *, open_on_loopback: bool) -> Door:
-        """Return a `Door` for another protocol. Both doors share their caches."""
+        """Return a second `Door` to the same app, for another protocol. If `open_on_loopback` is true, callers of the
+        second `Door` need no token. Pass true only if the server of that protocol listens on loopback. Both doors share
+        the cached tokens and the counts of invalid tokens."""
         other = copy(self)
         other._open = open_on_loopback
         return other
@@ -146,6 +147,15 @@ class Door:
             )
 
 
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="ostinato"'}
 
 
@@ -154,17 +164,17 @@ def _note(used: list[tuple[str, Micros]]) -> Any:
 
 
 def bearer_token(header: str | None) -> str | None:
-    """Return the bearer token of an Authorization header, or None if there is no header. Raises `Refused` if the header
-    has no bearer token: its sender wants to be somebody, and must not be taken for nobody."""
+    """Return the bearer token of an Authorization header. If `header` is None, the request has no such header: return
+    None. If the header does not have the form `Bearer <token>`, raise `Refused`."""
     if header is None:
         return None
     token = find_bearer(header)
-    if token is None:
+    if token is None:  # not the same as no header: without a header, a caller on loopback may be an admin
         raise Refused(401, "unauthorized", "the Authorization header is not of the form: Bearer …", _CHALLENGE)
     return token
 
 
 def find_bearer(header: str | None) -> str | None:
-    """Return the bearer token of an Authorization header, or None if there is none."""
+    """Return the bearer token of an Authorization header. Returns None if the header is missing or has another form."""
     scheme, _, credentials = (header or "").partition(" ")
     return credentials.strip() or None if scheme.lower() == "bearer" else None

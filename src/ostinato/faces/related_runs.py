@@ -6,7 +6,7 @@ about the run, and the deliveries of these events.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ostinato.webhooks import JOB as DELIVERY
@@ -32,3 +32,13 @@ def journeys_of_run(id: str, kind: str, name: str, input: Any) -> dict[str, str]
         return {id: name}
     event = input.get("event") if name == DELIVERY and isinstance(input, Mapping) else None
     return {} if event is None else runs_of_event(event["name"], event["subject"], event["data"])
+
+
+def merge_names(about: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """Merge mappings from run id to journey name into one dict. In a mapping, "" means that the name is unknown. A name
+    from another mapping replaces it."""
+    names: dict[str, str] = {}
+    for run_names in about:
+        for id, name in run_names.items():
+            names[id] = names.get(id) or name
+    return names

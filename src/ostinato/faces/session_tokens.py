@@ -13,7 +13,7 @@ from ostinato.flows.views import SessionInfo
 from ostinato.model import read_length
 from ostinato.store.contract import Operation, sql
 from ostinato.when.durations import Length
-from ostinato.when.instants import SECOND, Micros, to_datetime
+from ostinato.when.instants import SECOND, optional_datetime, to_datetime
 
 _LONGEST = 3600 * SECOND  # the longest lifetime of a session token
 
@@ -36,11 +36,12 @@ class SessionToken:
 async def mint_session_token(
     app: Ostinato, session_id: str, *, turn_id: str | None = None, expires_in: Length = "15m"
 ) -> str:
-    """Create a token and return it. With this token, the agent's tools act for the user of a session.
+    """Create a token for a session, and return the token. An agent's tools that are called with it act for the
+    session's user.
 
-    The token is bound to one turn of the session: `turn_id`, or else the newest turn. A tool sees this turn.
-    `expires_in` is a length of time of at most an hour: `"5m"`, or a number of seconds. The token also stops being
-    valid when the session ends.
+    The token is bound to one turn of the session, which the tools see: the turn `turn_id` or, by default, the newest
+    turn. The token is valid for the time `expires_in`, but only until the session ends. `expires_in` is at most an
+    hour. It is a text such as `"5m"`, or a number of seconds.
 
     Call this on the app of the session's namespace. Raises `NotFound` if there is no such session or turn. Raises
     `Conflict` if the session has ended or has no turn yet.
@@ -59,8 +60,8 @@ async def create_session_token(
 ) -> tuple[str, SessionToken]:
     """Create a token as `mint_session_token` does. Return the token and its description.
 
-    Raises the same errors. Also raises `Conflict` if the `request_id` was used before, because the token cannot be
-    shown again.
+    Also raises `Conflict` if a request with the same `request_id` was made before. The token of that request cannot be
+    returned again, because only its hash is stored.
     """
     check_lifetime(expires_in, "expires_in")
     session = await app.agents.session(session_id)
@@ -91,10 +92,8 @@ def check_lifetime(expires_in: Length, place: str) -> None:
 
 
 async def _turn(app: Ostinato, session: SessionInfo, turn_id: str | None) -> str:
-    """Return the id of the turn that a token is bound to: `turn_id`, or else the newest turn.
-
-    Raises `NotFound` if the session does not have the turn, and `Conflict` if it has no turn yet.
-    """
+    """Return `turn_id` or, if it is None, the id of the newest turn. Raises `NotFound` if the session does not have the
+    turn, and `Conflict` if the session has no turn yet."""
     if turn_id is None:
         turns = await app.agents.turns(session.id, limit=1)
         if not turns:
@@ -107,9 +106,9 @@ async def _turn(app: Ostinato, session: SessionInfo, turn_id: str | None) -> str
 
 
 async def list_session_tokens(app: Ostinato, session_id: str) -> Sequence[SessionToken]:
-    """Return the stored tokens of a session, the oldest first.
+    """Return the descriptions of a session's tokens, the oldest first. Revoked tokens are included.
 
-    Expired tokens are deleted when another session token is created.
+    An expired token is included only until another session token is created, because this deletes all expired ones.
     """
     return [_described(token) for token in await app.tokens() if _is_of(token, app.namespace, session_id)]
 
@@ -134,12 +133,8 @@ def _described(token: TokenInfo) -> SessionToken:
         bound["session"],
         bound["turn"],
         to_datetime(token.created),
-        _moment(token.expires),
-        _moment(token.used),
-        _moment(token.revoked),
+        optional_datetime(token.expires),
+        optional_datetime(token.used),
+        optional_datetime(token.revoked),
         token.actor,
     )
-
-
-def _moment(instant: Micros | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)

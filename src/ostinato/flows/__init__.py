@@ -3,16 +3,15 @@
 `app.agent(…)` declares an agent, and `app.agents` has all other calls.
 
 An agent has users. A user has at most one open session. A session is one run of a durable function (`session.py`). The
-run receives turns from its mailbox and handles them one after the other. `accept_turn` (`turns.py`) stores one input as
-a turn. A campaign begins many turns at once (`campaigns/sends.py`). The session's function calls the flows. In a flow,
-`ctx.ask` waits for a message in the mailbox, and `ctx.say` runs recorded steps. `docs/discussions/flows.md` gives the
-reasons.
+run handles the turns in its mailbox one after the other. `accept_turn` (`turns.py`) stores one input as a turn. A
+campaign begins many turns at once (`campaigns/sends.py`). `docs/discussions/flows.md` gives the reasons.
 
 The modules are imported when they are first used, so that the command line starts fast.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ostinato.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents, TurnHandle
@@ -50,7 +49,7 @@ if TYPE_CHECKING:
     from ostinato.flows.model import TurnInput, TurnOutcome
     from ostinato.flows.models import Model, ModelReply, ModelRequest, OpenAIModel, ScriptedModel, ToolCall
     from ostinato.flows.schedules.api import AgentSchedules, CreatedSchedule
-    from ostinato.flows.schedules.rows import ScheduleRecord, ScheduleRunRecord
+    from ostinato.flows.schedules.rows import ScheduleRecord, ScheduleRunRecord, TriggeredRun
     from ostinato.flows.schedules.tools import schedule_tools
     from ostinato.flows.tool_context import ToolContext
     from ostinato.flows.transports import (
@@ -60,28 +59,6 @@ if TYPE_CHECKING:
         Transport,
         WebhookTransport,
     )
-
-_OFFERED = {
-    "api": "Agents TurnHandle",
-    "campaigns.api": "CampaignHandle Campaigns",
-    "campaigns.explain": "Explanation",
-    "campaigns.preview": "Preview",
-    "campaigns.resolver": "SegmentContext",
-    "campaigns.views": "CampaignInfo RecipientInfo",
-    "context": "FlowContext Proxy Resolution",
-    "definition": "Agent",
-    "errors": "AgentError AnswerTimedOut AudienceTooLarge Denied ModelFailed ModelRefused NotSent SegmentFailed",
-    "hooks": "BeforeLLMInput BeforeResponseInput Cancel Continue End Replace ResponseMeta RouteFlow SkipLLM TurnInfo "
-    "UserInfo within_window",
-    "model": "TurnInput TurnOutcome",
-    "models": "Model ModelReply ModelRequest OpenAIModel ScriptedModel ToolCall",
-    "schedules.api": "AgentSchedules CreatedSchedule",
-    "schedules.rows": "ScheduleRecord ScheduleRunRecord",
-    "schedules.tools": "schedule_tools",
-    "tool_context": "ToolContext",
-    "transports": "ConsoleTransport InboundMessage OutgoingMessage Transport WebhookTransport",
-}
-_WHERE = {name: f"{__name__}.{module}" for module, names in _OFFERED.items() for name in names.split()}
 
 __all__ = [
     "Agent",
@@ -128,6 +105,7 @@ __all__ = [
     "ToolCall",
     "ToolContext",
     "Transport",
+    "TriggeredRun",
     "TurnHandle",
     "TurnInfo",
     "TurnInput",
@@ -138,13 +116,24 @@ __all__ = [
     "within_window",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_WHERE[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+_OFFERED = {
+    ".api": "Agents TurnHandle",
+    ".campaigns.api": "CampaignHandle Campaigns",
+    ".campaigns.explain": "Explanation",
+    ".campaigns.preview": "Preview",
+    ".campaigns.resolver": "SegmentContext",
+    ".campaigns.views": "CampaignInfo RecipientInfo",
+    ".context": "FlowContext Proxy Resolution",
+    ".definition": "Agent",
+    ".errors": "AgentError AnswerTimedOut AudienceTooLarge Denied ModelFailed ModelRefused NotSent SegmentFailed",
+    ".hooks": "BeforeLLMInput BeforeResponseInput Cancel Continue End Replace ResponseMeta RouteFlow SkipLLM TurnInfo "
+    "UserInfo within_window",
+    ".model": "TurnInput TurnOutcome",
+    ".models": "Model ModelReply ModelRequest OpenAIModel ScriptedModel ToolCall",
+    ".schedules.api": "AgentSchedules CreatedSchedule",
+    ".schedules.rows": "ScheduleRecord ScheduleRunRecord TriggeredRun",
+    ".schedules.tools": "schedule_tools",
+    ".tool_context": "ToolContext",
+    ".transports": "ConsoleTransport InboundMessage OutgoingMessage Transport WebhookTransport",
+}
+__getattr__, __dir__ = lazy_names(__name__, _OFFERED)

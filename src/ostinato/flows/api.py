@@ -1,8 +1,4 @@
-"""Implement `app.agents`, the API of agents.
-
-Its calls declare agents, accept messages, run turns and read conversations. With it, people also decide escalations and
-take over conversations.
-"""
+"""Implement `app.agents`: declare agents, accept messages, read conversations, and let people decide or take over."""
 
 from __future__ import annotations
 
@@ -46,11 +42,12 @@ from ostinato.flows.model import (
     TurnInput,
     TurnOutcome,
     TurnRecord,
-    UserRecord,
 )
+from ostinato.flows.read_values import read_choice, read_truth
 from ostinato.flows.runner import check_turn, look_at_turn
 from ostinato.flows.schedules.api import AgentSchedules
 from ostinato.flows.store import (
+    fetch,
     read_escalation,
     read_message,
     read_session,
@@ -58,9 +55,21 @@ from ostinato.flows.store import (
     read_user,
     statement,
     user_row,
+    write_events,
 )
 from ostinato.flows.transports import InboundMessage
-from ostinato.flows.turns import Accepted, Place, Profile, end_if_lost, open_session, outcome_of, read_tags
+from ostinato.flows.turns import (
+    Accepted,
+    Place,
+    Profile,
+    create_user,
+    end_if_lost,
+    lock_known_user,
+    lock_user,
+    open_session,
+    outcome_of,
+    read_tags,
+)
 from ostinato.flows.views import (
     EscalationInfo,
     MessageInfo,
@@ -74,7 +83,7 @@ from ostinato.flows.views import (
     user_json,
 )
 from ostinato.model import read_length
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation, Rows, Statement
 from ostinato.when import zones
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND
@@ -92,8 +101,7 @@ _KEEP: Any = object()
 
 @dataclass(slots=True)
 class Around:
-    """What all `Agents` objects of an app share. `codes` are the agents that this process has declared.
-    `declare_function` declares the durable function that runs an agent's sessions."""
+    """What all `Agents` of an app share. `declare_function` declares the function that handles an agent's sessions."""
 
     host: Host
     codes: AgentCodes
@@ -112,8 +120,7 @@ class TurnHandle:
         self.new = accepted.new
 
     async def outcome(self, timeout: Length | None = None) -> TurnOutcome:
-        """Wait until the turn is over, and return its outcome. Raises `TimeoutError` if it is not over within
-        `timeout`."""
+        """Wait until the turn is over. Return its outcome. Raises `TimeoutError` if it is not over within `timeout`."""
         if self._outcome is None:
             self._outcome = await self._agents.outcome(self.id, timeout)
         return self._outcome
@@ -150,25 +157,17 @@ class Agents:
 
     async def declared(self) -> Mapping[str, Mapping[str, Any]]:
         """Return the agents that any node has declared, as a mapping from name to declaration."""
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield statement("declared_agents"))
-
-        stored = {name: orjson.loads(text) for name, text, _ in await self._around.host.store.read(look)}
-        here = {name: orjson.loads(agent.declaration()) for name, agent in self.codes.by_name.items()}
+        rows = await self._fetch(statement("declared_agents"))
+        stored = {name: orjson.loads(text) for name, text, _ in rows}
+        here = {name: agent.declaration() for name, agent in self.codes.by_name.items()}
         return {**stored, **here}
 
     async def get(self, agent: str) -> Mapping[str, Any]:
-        """Return the declaration of an agent: its zone, queue, flows, tools and admins. Raises `NotFound` if no node
-        has declared it."""
-        return await self._declaration(agent)
-
-    async def _declaration(self, agent: str) -> Mapping[str, Any]:
+        """Return an agent's declaration, such as its zone and flows. Raises `NotFound` if no node has declared it."""
         check_text(agent, "the agent's name")
         code = self.codes.get(agent)
         if code is not None:
-            declared: Mapping[str, Any] = orjson.loads(code.declaration())
-            return declared
+            return code.declaration()
         agents = await self.declared()
         if agent not in agents:
             hint = did_you_mean(agent, agents) or "no node has declared it yet; declare it with app.agent(…)"
@@ -178,11 +177,7 @@ class Agents:
     def schedules(self, agent: str) -> AgentSchedules:
         """Return the API for the schedules of an agent."""
         check_text(agent, "the agent's name")
-        return AgentSchedules(lambda: self._around.host, agent, self._place_and_declaration, self.codes.get)
-
-    async def _place_and_declaration(self, agent: str) -> tuple[Place, Mapping[str, Any]]:
-        declared = await self._declaration(agent)
-        return self._place(agent, declared), declared
+        return AgentSchedules(self, agent)
 
     # Turns
 
@@ -200,8 +195,7 @@ class Agents:
     ) -> TurnHandle:
         """Accept a message from a user. When this returns, the message is stored and will be handled.
 
-        `id` is the message's id in the transport. If the user has sent a message with this id before, the message is
-        not handled again.
+        `id` is the message's id in the transport. A second message of the user with the same id is not handled.
         """
         check_text(id, "the message's id", MOST_MESSAGE_ID)
         if name:
@@ -214,7 +208,7 @@ class Agents:
         return await self.run_turn(agent, turn_input, Profile(name or None, address or None))
 
     async def receive_message(self, agent: str, message: InboundMessage) -> TurnHandle:
-        """Accept a message that a transport has read. Otherwise the same as `receive`."""
+        """Accept a message that a transport has read. See `receive`."""
         return await self.receive(
             agent,
             message.user,
@@ -226,9 +220,11 @@ class Agents:
         )
 
     async def receive_signed(self, agent: str, headers: Mapping[str, str], body: bytes) -> TurnHandle:
-        """Accept a message that arrived over HTTP and is signed with a secret of the agent's transport. Raises
-        `SignatureInvalid` if the signature is wrong, `NotFound` if this process has no such agent, or OstinatoError if
-        the agent's transport cannot read signed messages."""
+        """Accept a message that arrived over HTTP, signed with a secret of the agent's transport.
+
+        Raises `SignatureInvalid` if the signature is wrong, and `NotFound` if this process has no such agent. Raises
+        `OstinatoError` if the transport cannot read signed messages.
+        """
         code = self.codes.get(agent)
         if code is None:
             raise NotFound(f"there is no agent {agent!r} in this process")
@@ -245,7 +241,7 @@ class Agents:
     async def run_turn(self, agent: str, turn_input: TurnInput, profile: Profile | None = None) -> TurnHandle:
         """Accept an input from any source, such as a message or a schedule. Return the handle of its turn."""
         check_turn(turn_input)
-        declared = await self._declaration(agent)
+        declared = await self.get(agent)
         check_flow(agent, turn_input.flow, declared)
         place = self._place(agent, declared)
         settings = declared.get("campaigns") or {}
@@ -253,8 +249,10 @@ class Agents:
         return TurnHandle(self, accepted)
 
     async def outcome(self, turn_id: str, timeout: Length | None = None) -> TurnOutcome:
-        """Wait until a turn is over, and return its outcome. Raises `NotFound` if there is no such turn, or
-        `TimeoutError` if it is not over within `timeout`."""
+        """Wait until a turn is over, and return its outcome.
+
+        Raises `NotFound` if there is no such turn, or `TimeoutError` if the turn is not over within `timeout`.
+        """
         host = self._around.host
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         with host.engine().listeners.watching() as news:
@@ -272,10 +270,10 @@ class Agents:
                 raise TimeoutError(f"turn {turn_id} is not over within {timeout}") from None
 
     async def _find_outcome(self, turn_id: str, *, look: bool) -> TurnOutcome | None:
-        """Return the outcome of a turn. Return None if the turn has none yet, or if the store cannot be reached.
+        """Return the outcome of a turn. Return None if the turn is not over, or if the store cannot be reached.
 
-        With `look`, also end the turn's session if the run of the session is over. Ending the session gives the turn an
-        outcome.
+        With `look`, also check the run of the turn's session. If that run is over but the turn has no outcome yet, end
+        the session, and return a failed outcome.
         """
         host = self._around.host
         try:
@@ -295,11 +293,7 @@ class Agents:
 
     async def _turn(self, turn_id: str) -> TurnRecord:
         check_text(turn_id, "the turn's id")
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield statement("turn_by_id", id=turn_id))
-
-        rows = await self._around.host.store.read(look)
+        rows = await self._fetch(statement("turn_by_id", id=turn_id))
         if not rows or (turn := read_turn(rows[0])).namespace != self._namespace:
             raise NotFound(f"there is no turn {turn_id!r} in namespace {self._namespace!r}")
         return turn
@@ -308,11 +302,8 @@ class Agents:
         """Return the turns of a session, newest first. `before` is the last id of the previous page."""
         check_limit(limit)
         await self.session(session_id)
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield statement("turns_of_session", session=session_id, before=before or _LAST, limit=limit))
-
-        return [turn_view(read_turn(row)) for row in await self._around.host.store.read(look)]
+        wanted = statement("turns_of_session", session=session_id, before=before or _LAST, limit=limit)
+        return [turn_view(read_turn(row)) for row in await self._fetch(wanted)]
 
     # Campaigns
 
@@ -340,12 +331,11 @@ class Agents:
     async def users(
         self, agent: str, *, tag: str | None = None, after: str = "", limit: int = 100
     ) -> Sequence[UserInfo]:
-        """Return users of an agent in the order of their external ids. `after` is the last external id of the previous
-        page."""
+        """Return users in the order of their external ids. `after` is the last external id of the previous page."""
         check_limit(limit)
         if tag is not None:
             check_text(tag, "tag")
-        await self._declaration(agent)  # raises `NotFound` if there is no such agent
+        await self.get(agent)  # raises `NotFound` if there is no such agent
 
         def look(_: int) -> Operation[Sequence[UserInfo]]:
             place = {"namespace": self._namespace, "agent": agent, "after": after, "limit": limit}
@@ -356,13 +346,10 @@ class Agents:
         return await self._around.host.store.read(look)
 
     async def external_ids(self, user_ids: Collection[str]) -> Mapping[str, str]:
-        """Return a mapping from user ids to external ids. Unknown user ids are left out. This takes one statement."""
-        rows: list[Any] = [(id,) for id in sorted(set(user_ids))]
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield statement("external_ids", rows, namespace=self._namespace))
-
-        return dict(await self._around.host.store.read(look)) if rows else {}
+        """Return a mapping from user ids to external ids. Unknown user ids are left out."""
+        ids = [(id,) for id in sorted(set(user_ids))]
+        rows: Any = await self._fetch(statement("external_ids", ids, namespace=self._namespace)) if ids else ()
+        return dict(rows)
 
     @naming_keywords("agents.put_user")
     async def put_user(
@@ -378,9 +365,8 @@ class Agents:
         data: Any = _KEEP,
         tags: Collection[str] | None = None,
     ) -> UserInfo:
-        """Create a user, or change an existing one. Fields that are left out keep their values. `tags` replaces all
-        tags of the user."""
-        declared = await self._declaration(agent)
+        """Create or change a user. Omitted fields keep their values. `tags` replaces all tags of the user."""
+        declared = await self.get(agent)
         check_text(external_id, "the user's external id")
         for field, value in (("name", name), ("address", address), ("locale", locale)):
             if value is not _KEEP and not (value is None and field != "address"):
@@ -388,8 +374,8 @@ class Agents:
         if zone is not _KEEP and zone is not None:
             check_text(zone, "the user's zone")
             zones.zone(zone, "the user's zone")
-        if consent is not _KEEP and consent not in CONSENTS:
-            raise OstinatoError(f"the user's consent {short_repr(consent)} is none of {', '.join(CONSENTS)}")
+        if consent is not _KEEP:
+            read_choice(consent, "the user's consent", CONSENTS)
         if data is not _KEEP and not isinstance(data, Mapping):
             raise OstinatoError(f"the user's data {short_repr(data)} is not an object")
         if tags is not None:
@@ -412,10 +398,13 @@ class Agents:
         return info
 
     async def delete_user(self, agent: str, external_id: str, *, request_id: str | None = None) -> None:
-        """Delete a user with all of their messages, turns and sessions. Raises `NotFound` if there is no such user, or
-        `Conflict` if the user has an open session, which must be ended first. The runs of the user's sessions are
-        deleted after `keep_runs`, like all other runs. Repeated calls with the same `request_id` delete once."""
-        place = self._place(agent, await self._declaration(agent))
+        """Delete a user with all of their messages, turns and sessions.
+
+        Raises `NotFound` if there is no such user, or `Conflict` if the user has an open session. The runs of the
+        sessions are deleted after `keep_runs`, like all other runs. Repeated calls with the same `request_id` delete
+        once.
+        """
+        place = self._place(agent, await self.get(agent))
         host, what = self._around.host, f"delete user {digest(agent, external_id)}"
         await run_once(
             host.store, self._namespace, request_id, what, place.now, lambda: _delete_user(place, external_id)
@@ -424,8 +413,10 @@ class Agents:
     # Sessions
 
     async def end_session(self, session_id: str, reason: str = "", *, request_id: str | None = None) -> SessionInfo:
-        """End a session by canceling its run, and return the session. A flow that is waiting may clean up before it
-        ends. Repeated calls with the same `request_id` cancel once."""
+        """End a session by canceling its run, and return the session. A flow that waits may clean up first.
+
+        Repeated calls with the same `request_id` cancel the run once.
+        """
         session = await self.session(session_id)
         if session.ended is None:
             functions = self._around.host.way("functions").within(self._namespace, self._actor)
@@ -438,11 +429,7 @@ class Agents:
     async def session(self, session_id: str) -> SessionInfo:
         """Return a session. Raises `NotFound` if there is no such session in the namespace."""
         check_text(session_id, "the session's id")
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield statement("session_by_id", id=session_id))
-
-        rows = await self._around.host.store.read(look)
+        rows = await self._fetch(statement("session_by_id", id=session_id))
         if not rows or (session := read_session(rows[0])).namespace != self._namespace:
             raise NotFound(f"there is no session {session_id!r} in namespace {self._namespace!r}")
         return session_info(session)
@@ -450,74 +437,49 @@ class Agents:
     async def sessions(
         self, agent: str, *, user: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[SessionInfo]:
-        """Return sessions of an agent, or of one of its users, newest first. `before` is the last id of the previous
-        page."""
+        """Return the sessions of an agent, or only of `user`, newest first. `before` is the previous page's last id."""
         check_limit(limit)
-        await self._declaration(agent)  # raises `NotFound` if there is no such agent
+        await self.get(agent)  # raises `NotFound` if there is no such agent
         user_id = "" if user is None else (await self.user(agent, user)).id
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (
-                yield statement(
-                    "list_sessions",
-                    namespace=self._namespace,
-                    agent=agent,
-                    user=user_id,
-                    before=before or _LAST,
-                    limit=limit,
-                )
-            )
-
-        return [session_info(read_session(row)) for row in await self._around.host.store.read(look)]
+        page = {"before": before or _LAST, "limit": limit}
+        wanted = statement("list_sessions", namespace=self._namespace, agent=agent, user=user_id, **page)
+        return [session_info(read_session(row)) for row in await self._fetch(wanted)]
 
     async def messages(self, session_id: str, *, before: str | None = None, limit: int = 100) -> Sequence[MessageInfo]:
         """Return the messages of a session, newest first. `before` is the last id of the previous page."""
         check_limit(limit)
         await self.session(session_id)
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield statement("said_in_session", session=session_id, before=before or _LAST, limit=limit))
-
-        return [message_info(read_message(row)) for row in await self._around.host.store.read(look)]
+        wanted = statement("said_in_session", session=session_id, before=before or _LAST, limit=limit)
+        return [message_info(read_message(row)) for row in await self._fetch(wanted)]
 
     # People
 
     async def escalations(
         self, agent: str, *, status: str = "pending", before: str | None = None, limit: int = 100
     ) -> Sequence[EscalationInfo]:
-        """Return the agent's escalations, newest first. An escalation is a question that the agent asks a person to
-        decide. Raises `Denied` if the actor is not one of the agent's admins."""
+        """Return the agent's escalations, newest first. An escalation is a question that a person must decide.
+
+        `before` is the last id of the previous page. Raises `Denied` if the actor is not one of the agent's admins.
+        """
         check_limit(limit)
-        if status not in ("", *ESCALATIONS):
-            raise OstinatoError(f"status {short_repr(status)} is none of {', '.join(ESCALATIONS)}")
+        if status != "":
+            read_choice(status, "status", ESCALATIONS)
         await self._allow(agent, "escalation.view", "")
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (
-                yield statement(
-                    "list_escalations",
-                    namespace=self._namespace,
-                    agent=agent,
-                    status=status,
-                    before=before or _LAST,
-                    limit=limit,
-                )
-            )
-
-        return [escalation_info(read_escalation(row)) for row in await self._around.host.store.read(look)]
+        page = {"before": before or _LAST, "limit": limit}
+        wanted = statement("list_escalations", namespace=self._namespace, agent=agent, status=status, **page)
+        return [escalation_info(read_escalation(row)) for row in await self._fetch(wanted)]
 
     async def escalation(self, agent: str, escalation_id: str) -> EscalationInfo:
-        """Return one escalation. Raises `Denied` if the actor is not one of the agent's admins, or `NotFound` if there
-        is no such escalation."""
+        """Return one escalation.
+
+        Raises `NotFound` if there is no such escalation, or `Denied` if the actor is not one of the agent's admins.
+        """
         check_text(escalation_id, "the escalation's id")
         await self._allow(agent, "escalation.view", escalation_id)
         return await self._escalation(agent, escalation_id)
 
     async def _escalation(self, agent: str, escalation_id: str) -> EscalationInfo:
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield statement("escalation_by_id", id=escalation_id))
-
-        rows = await self._around.host.store.read(look)
+        rows = await self._fetch(statement("escalation_by_id", id=escalation_id))
         record = read_escalation(rows[0]) if rows else None
         if record is None or (record.namespace, record.agent) != (self._namespace, agent):
             raise NotFound(f"there is no escalation {escalation_id!r}")
@@ -533,12 +495,13 @@ class Agents:
         action: Any = None,
         request_id: str | None = None,
     ) -> EscalationInfo:
-        """Decide an escalation, so that its flow continues. Raises `Denied` if the actor is not one of the agent's
-        admins, `NotFound` if there is no such escalation, or `Conflict` if it is already decided. A repeated call with
-        the same `request_id` changes nothing and does not raise `Conflict`."""
+        """Decide an escalation, so that its flow continues.
+
+        Raises `Denied` if the actor is not one of the agent's admins. Raises `NotFound` if there is no such escalation,
+        or `Conflict` if it is already decided. A repeated call with the same `request_id` returns the escalation again.
+        """
         check_text(escalation_id, "the escalation's id")
-        if not isinstance(approved, bool):
-            raise OstinatoError(f"approved {short_repr(approved)} is neither True nor False")
+        read_truth(approved, "approved")
         if message is not None:
             check_text(message, "the message")
         if action is not None:
@@ -557,31 +520,35 @@ class Agents:
         return await self._escalation(agent, escalation_id)
 
     async def take_over(self, agent: str, user: str) -> SessionInfo:
-        """Let the actor, a person, take over the conversation with a user. The agent says nothing until `hand_back`."""
+        """Let the actor, a person, speak with a user in place of the agent, which is silent until `hand_back`."""
         check_text(user, "the user")
         place = await self._allow(agent, "takeover.start", user)
         return session_info(await self._write(lambda: people.take_over(place, user, self._actor or "")))
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None) -> SessionInfo:
-        """Give the conversation with a user back to the agent, and return the session. Any admin of the agent may do
-        so, not only the person who has taken over. If nobody has taken over, nothing changes."""
+        """Give a conversation back to the agent, and return the session. If nobody has taken over, nothing changes.
+
+        Every admin of the agent may call this, not only the person who has taken over.
+        """
         check_text(user, "the user")
         place = await self._allow(agent, "takeover.end", user)
         return session_info(await self._write(lambda: people.hand_back(place, user, self._actor or "", message)))
 
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
-        """Send a person's text: to the user during a takeover, to the flow during a proxy.
+        """Send a text of the actor, who is a person, and return the handle of its turn.
 
-        During a proxy, only one person may speak to the flow: the first who does. If the call is repeated with the same
-        `id` and `text`, nothing is sent, and `new` of the returned handle is false.
+        If a person has taken over the conversation (a takeover), the text goes to the user. If a flow has put a person
+        between itself and the user (a proxy, see `FlowContext.proxy`), the text goes to the flow. Only one person may
+        speak to the flow during a proxy: the first one who does.
+
+        A repeated call with the same `id` and `text` sends nothing, and returns a handle whose `new` is false.
 
         Raises:
 
-        - `Denied` if the actor may not do this, or if another person already speaks to the flow.
+        - `Denied` if the actor may not do this, or if another person speaks to the flow.
         - `NotFound` if the user has no open session.
+        - `Conflict` if there is neither a takeover nor a proxy, or if another person has taken over.
         - `Conflict` if another text was sent with this `id`.
-        - `Conflict` if there is neither a takeover nor a proxy.
-        - `Conflict` if another person has taken over.
         """
         check_text(text, "the text", MOST_TEXT)
         check_text(id, "the message's id", MOST_MESSAGE_ID)
@@ -595,11 +562,11 @@ class Agents:
         return TurnHandle(self, accepted)
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
-        """Return the `Place` for a transaction. If the actor may not do `action`, record an event and raise `Denied`.
+        """Check that the actor may do `action` with `subject`. Return the `Place` with which a transaction can do it.
 
-        The actor is the authenticated actor of this `Agents` object, and never an argument of a call.
+        If the actor may not do it, write an event about the refusal, and raise `Denied`.
         """
-        declared = await self._declaration(agent)
+        declared = await self.get(agent)
         place = self._place(agent, declared)
         code = self.codes.get(agent)
         if code is not None:
@@ -626,6 +593,9 @@ class Agents:
         host = self._around.host
         return Place(self._namespace, agent, declared["queue"], host.engine().clock.now(), host.new_id, self._actor)
 
+    async def _fetch(self, query: Statement) -> Rows:
+        return await fetch(self._around.host.store, query)
+
     async def _write(self, make: Callable[[], Operation[T]]) -> T:
         host = self._around.host
         written = await host.store.run(lambda _: make())
@@ -640,42 +610,24 @@ def _infos(rows: Sequence[Any]) -> Operation[list[UserInfo]]:
 
 
 def _delete_user(place: Place, external_id: str) -> Operation[None]:
-    rows = yield statement("lock_agent_user", namespace=place.namespace, agent=place.agent, user=external_id)
-    if not rows:
-        raise NotFound(f"agent {place.agent!r} has no user {external_id!r}")
-    user = read_user(rows[0])
+    user = yield from lock_known_user(place, external_id)
     session = yield from open_session(place, user)
     if session is not None:
         raise Conflict(f"user {external_id!r} has an open session; end it first: agents.end_session({session.id!r})")
     for what in ("messages", "outgoing", "escalations", "turns", "tags", "sessions", "user"):
         yield statement(f"forget_agent_{what}", user=user.id)
-    yield sql("notify")
     # The external id is part of what is deleted.
     event = audit(place.now, place.namespace, "flow:user_deleted", user.id, place.actor, agent=place.agent)
-    yield sql("insert_events", [event])
+    yield from write_events(event)
 
 
 def _put_user(
     place: Place, external_id: str, changes: Mapping[str, Any], tags: Collection[str] | None
 ) -> Operation[UserInfo]:
-    """Create or change a user in one transaction. Return the user as it is afterwards."""
-    names = {"namespace": place.namespace, "agent": place.agent, "user": external_id}
-    rows = yield statement("lock_agent_user", **names)
-    created = not rows
-    if created:
+    known_user = yield from lock_user(place, external_id)
+    if known_user is None:
         check_text(external_id, "the user's external id", MOST_ID)  # older versions have taken longer ones
-        new = UserRecord(
-            place.new_id(place.now),
-            place.namespace,
-            place.agent,
-            external_id,
-            external_id,
-            created=place.now,
-            updated=place.now,
-        )
-        yield statement("insert_agent_users", [user_row(new)])
-        rows = yield statement("lock_agent_user", **names)
-    user = read_user(rows[0])
+    user = known_user or (yield from create_user(place, external_id, Profile()))
     consent_at = place.now if changes.get("consent", user.consent) != user.consent else user.consent_at
     changed = sorted(field for field, value in changes.items() if getattr(user, field) != value)
     stored_tags = (yield from read_tags([user.id]))[user.id]
@@ -686,14 +638,12 @@ def _put_user(
             check_text(changes[field], f"the user's {field}", MOST_NAME)
     for tag in set(tags or ()) - set(stored_tags):
         check_text(tag, "a tag", MOST_NAME)
-    if changed or created:
-        details = {"agent": place.agent, "user": external_id, "created": created, "fields": changed}
+    if changed or known_user is None:
+        details = {"agent": place.agent, "user": external_id, "created": known_user is None, "fields": changed}
         if "consent" in changed:
             details["consent"] = changes["consent"]
-        yield sql("notify")
-        yield sql(
-            "insert_events", [audit(place.now, place.namespace, "flow:user_changed", user.id, place.actor, **details)]
-        )
+        event = audit(place.now, place.namespace, "flow:user_changed", user.id, place.actor, **details)
+        yield from write_events(event)
     user = replace(user, **changes, consent_at=consent_at, updated=place.now)
     yield statement("update_agent_users", [user_row(user)])
     if "tags" in changed:

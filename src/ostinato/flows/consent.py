@@ -12,9 +12,9 @@ from typing import Any
 from ostinato.engine.rows import audit
 from ostinato.flows.campaigns.agent_settings import START_WORDS, STOP_WORDS
 from ostinato.flows.model import CHANGE, TurnInput
-from ostinato.flows.store import read_user, statement, user_row
-from ostinato.flows.turns import Accepted, Place, Profile, accept_turn
-from ostinato.store.contract import Operation, sql
+from ostinato.flows.store import statement, user_row, write_events
+from ostinato.flows.turns import Accepted, Place, Profile, accept_turn, lock_known_user, lock_user
+from ostinato.store.contract import Operation
 
 REPLIES = {
     "opted_out": "You will get no more of these messages. Write START to get them again.",
@@ -25,13 +25,14 @@ _AROUND = " \t\r\n.!\"'"
 
 
 def reply_for(change: str, settings: Mapping[str, Any]) -> str:
-    """Return the agent's answer to a change of consent. `change` is opted_out or opted_in."""
     return str(settings.get(_SETTINGS[change]) or REPLIES[change])
 
 
 def wanted_consent(text: str | None, settings: Mapping[str, Any], consent: str) -> str | None:
-    """Return the consent that a message asks for: opted_out, opted_in, or None if the message is about something else.
-    A START word counts only if the present `consent` is opted_out."""
+    """Return the consent that a message asks for: opted_out or opted_in. Return None if it asks for neither.
+
+    `consent` is the user's present consent. A word such as START counts only if `consent` is opted_out.
+    """
     word = " ".join((text or "").strip(_AROUND).casefold().split())
     if not word:
         return None
@@ -44,16 +45,18 @@ def wanted_consent(text: str | None, settings: Mapping[str, Any], consent: str) 
 def accept_message(
     place: Place, turn_input: TurnInput, profile: Profile | None, settings: Mapping[str, Any]
 ) -> Operation[Accepted]:
-    """Accept a turn. If it is a message that opts out or in, the user's consent changes in the same transaction. This
-    also happens while a person has taken over the conversation, and whatever the outcome of the turn is."""
+    """Accept an input as a turn. If the input is a message that opts out or in, change the user's consent.
+
+    Both happen in one transaction. The consent changes even while a person has taken over, and whatever the outcome of
+    the turn is.
+    """
     if turn_input.source != "inbound":
         return (yield from accept_turn(place, turn_input, profile))
     metadata = {name: value for name, value in turn_input.metadata.items() if name != CHANGE}
     if wanted_consent(turn_input.text, settings, "opted_out") is None:
         return (yield from accept_turn(place, replace(turn_input, metadata=metadata), profile))
-    names = {"namespace": place.namespace, "agent": place.agent, "user": turn_input.user}
-    rows = yield statement("lock_agent_user", **names)
-    before = read_user(rows[0]).consent if rows else "unknown"
+    user = yield from lock_user(place, turn_input.user)
+    before = "unknown" if user is None else user.consent
     change = wanted_consent(turn_input.text, settings, before)
     if change is None:
         return (yield from accept_turn(place, replace(turn_input, metadata=metadata), profile))
@@ -61,12 +64,11 @@ def accept_message(
     accepted = yield from accept_turn(place, replace(turn_input, metadata=metadata), profile)
     if not accepted.new or change == before:
         return accepted
-    user = read_user((yield statement("lock_agent_user", **names))[0])
+    user = yield from lock_known_user(place, turn_input.user)
     user.consent, user.consent_at, user.updated = change, place.now, place.now
     yield statement("update_agent_users", [user_row(user)])
     event = audit(
         place.now, place.namespace, f"flow:{change}", accepted.turn_id, place.actor, agent=place.agent, user_id=user.id
     )
-    yield sql("notify")
-    yield sql("insert_events", [event])
+    yield from write_events(event)
     return accepted

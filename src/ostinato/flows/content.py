@@ -1,7 +1,4 @@
-"""When a schedule or campaign is created, check what it will send, and to whom.
-
-The checks are about flows, their inputs, prompts and resolvers.
-"""
+"""Check a new schedule or campaign: what it will send, and to whom."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from ostinato.flows.segments import Segment
 
 
 def check_flow(agent: str, flow: str | None, declared: Mapping[str, Any]) -> None:
-    """Raise `NotFound` if the agent has no such flow."""
+    """Raise `NotFound` if the agent has no such flow. None and `classic` are always accepted."""
     if flow is not None and flow != CLASSIC and flow not in declared["flows"]:
         hint = did_you_mean(flow, declared["flows"]) or f"there is {', '.join(declared['flows']) or 'none'}"
         raise NotFound(f"agent {agent!r} has no flow {flow!r}; {hint}")
@@ -35,9 +32,9 @@ def check_content(
 ) -> None:
     """Check the content of the turns that a schedule or campaign will start.
 
-    Raises `NotFound` if the agent has no such flow. Raises `InputError` if the flow does not accept the input. Raises
-    DefinitionError if there is no flow and the model could not write a message by itself. With the options of a
-    campaign, each variant and the frequency cap are checked, too.
+    `options` are the options of a campaign, or None for a schedule. Their variants and frequency cap are checked, too.
+    Raises `NotFound` if the agent has no such flow, and `InputError` if the flow does not accept the input. Raises
+    `DefinitionError` if there is no flow and the model could not write a message by itself.
     """
     if options is not None:
         check_cap(options, declared.get("keep"), "options")
@@ -66,12 +63,6 @@ def _check_turn(
     input: Mapping[str, Any],
     metadata: Mapping[str, Any],
 ) -> None:
-    """Check that the agent can handle a turn.
-
-    - If the agent does not have `flow`, raise `NotFound`.
-    - If `flow` is None or `CLASSIC`, check that the agent can write a message without a flow.
-    - If `code` has the flow, check that the flow accepts `input`.
-    """
     check_flow(agent, flow, declared)
     if flow is None or flow == CLASSIC:
         _check_answerable(agent, declared, metadata)
@@ -80,10 +71,8 @@ def _check_turn(
 
 
 def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    """Check that the agent can write a message by itself, with no flow. Otherwise raise `DefinitionError`.
-
-    The agent needs a model and a prompt, or the hook `before_llm`. The prompt must be a text.
-    """
+    """Raise `DefinitionError` if the agent cannot write a message without a flow: it has no hook `before_llm`, and
+    lacks a model or a prompt."""
     prompt = metadata.get("prompt")
     if prompt is not None and not is_text(prompt):
         raise _wrong(("metadata", "prompt"), f"metadata['prompt'] {short_repr(prompt)} is not a text for the model")
@@ -112,9 +101,11 @@ def _wrong(path: tuple[str, ...], words: str) -> DefinitionError:
 def check_resolver(
     agent: str, declared: Mapping[str, Any], code: Agent | None, segment: Segment, place: tuple[str, ...]
 ) -> None:
-    """Check the segment's resolver, the function of the agent that returns the segment's users. Raises `NotFound` if
-    the agent does not have the resolver. Raises DefinitionError if the resolver does not accept the segment's `params`.
-    `place` is the path of the segment in the definition."""
+    """Check the segment's resolver, the function of the agent that returns the segment's users.
+
+    Raises `NotFound` if the agent lacks the resolver, and `DefinitionError` if the resolver does not accept the
+    segment's `params`. `place` is the path of the segment in the definition.
+    """
     if segment.resolver is None:
         return
     names = declared.get("segments") or []

@@ -1,14 +1,12 @@
-"""Declare agents with their flows, tools, commands and hooks.
-
-An agent also has a model, a transport, and people who may act for it.
-"""
+"""Declare agents with their flows, tools, commands and hooks."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from types import UnionType
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_origin, overload
 
 import orjson
 
@@ -17,8 +15,9 @@ from ostinato.errors import InputError, NotFound, OstinatoError, check_text, did
 from ostinato.flows.calling import call
 from ostinato.flows.campaigns.agent_settings import check_cap, check_defaults, with_defaults
 from ostinato.flows.campaigns.options import read_options
-from ostinato.flows.model import CLASSIC, DAY
+from ostinato.flows.model import CLASSIC
 from ostinato.flows.models import Model
+from ostinato.flows.read_values import read_truth
 from ostinato.flows.routers import Detector, SchemaFlow, startable
 from ostinato.flows.schedules.definition import SchedulerSettings, read_definition, read_scheduler
 from ostinato.flows.transports import Transport
@@ -26,22 +25,23 @@ from ostinato.functions.lint import warn_of_undeterministic_calls
 from ostinato.model import MOST, Retry, read_length, read_retry
 from ostinato.start_checks import read_positive_length
 from ostinato.when import zones
-from ostinato.when.durations import Length
+from ostinato.when.durations import DAY, Length
 from ostinato.when.instants import SECOND, Micros
 
 if TYPE_CHECKING:  # loaded when the first agent is declared
     from pydantic import BaseModel, ValidationError
 
 F = TypeVar("F", bound=Callable[..., Any])
-_HOOKS = ("before_llm", "before_response", "on_response")
 _TOOL_TIMEOUT: Micros = 10 * SECOND
 _IDLE, _END = "15m", "1d"
 
 
 @dataclass(frozen=True)
 class Flow:
-    """One version of a flow: an async function whose first parameter is `ctx`. A session that has begun a flow
-    continues it in the same version."""
+    """One version of a flow. A flow is an async function whose first parameter is `ctx`.
+
+    If a flow has begun in a session, it continues there in the same version.
+    """
 
     name: str
     version: int
@@ -58,12 +58,10 @@ class Flow:
 class Tool:
     """A function that the model and flows may call.
 
-    - `context`: whether the function has a parameter `ctx`, which says for whom the tool acts
-    - `at_most_once`: if false, the function is called again after a crash
-    - `refused`: called instead of the function if the arguments are wrong, or None, if nothing is called then
-
-    The model cannot set `ctx`. `refused` gets the context, the tool's name, the arguments, and the names of unknown
-    arguments.
+    - `context`: whether the function has a parameter `ctx`, which the model cannot set
+    - `at_most_once`: if true, a call that a crash has interrupted is not repeated; if false, it is repeated
+    - `refused`: a function to call if the arguments are wrong, or None; its arguments are the context, the tool's name,
+      the tool's arguments, and the names of unknown arguments
     """
 
     name: str
@@ -95,8 +93,8 @@ class CommandHandler:
 
 @dataclass(frozen=True)
 class Resolver:
-    """A function that returns the users of a segment. `arguments` is the pydantic model of the function's parameters. A
-    segment sets these parameters as its `params`."""
+    """A function that returns the users of a segment. `arguments` is the pydantic model of the function's parameters,
+    which a segment sets with `params`."""
 
     name: str
     function: Callable[..., Any]
@@ -147,16 +145,11 @@ class Agent:
 
     @property
     def schedule_zone(self) -> str:
-        """The time zone of this agent's schedules."""
         return self.settings.scheduler.timezone or self.settings.zone
 
     @property
     def function_name(self) -> str:
-        """The name of the durable function that handles the sessions of this agent."""
         return session_function(self.name)
-
-    @overload
-    def flow(self, function: F, /) -> F: ...
 
     @overload
     def flow(
@@ -220,8 +213,7 @@ class Agent:
         retry: Retry | int | Mapping[str, Any] | None = None,
         at_most_once: bool = False,
     ) -> Any:
-        """Declare a tool. The model sets the parameters of the function, except `ctx`, which says for which user the
-        tool acts."""
+        """Declare a tool. The model sets the parameters, except `ctx`, which says for which user the tool acts."""
 
         def add(function: F) -> F:
             called = name or str(getattr(function, "__name__", ""))
@@ -252,8 +244,7 @@ class Agent:
     def command(self, /, *, name: str | None = None, access: str = "public") -> Callable[[F], F]: ...
 
     def command(self, function: Any = None, /, *, name: str | None = None, access: str = "public") -> Any:
-        """Declare a command. A message `/name rest` calls the function with `(ctx, rest)`, and its result is the
-        reply."""
+        """Declare a command. A message `/name rest` calls the function with `(ctx, rest)`; the result is the reply."""
         if access not in ("public", "admin"):
             raise OstinatoError(f"access {short_repr(access)} is neither 'public' nor 'admin'")
 
@@ -288,8 +279,8 @@ class Agent:
         return self._hook("on_response", function)
 
     def router(self, function: F) -> F:
-        """Declare the function that chooses a flow for a message. It returns the flow's name, or None to let the model
-        answer."""
+        """Declare the function that chooses a flow for a message. It returns the name of the flow. If it returns None,
+        no flow begins, and the model answers the message."""
         self._set_route(function)
         return function
 
@@ -306,9 +297,11 @@ class Agent:
         model: Model | None = None,
         prompt: str | None = None,
     ) -> None:
-        """Let a model choose the flow for a message: `model`, or the agent's own model. `fallback` handles the message
-        if the model's confidence is below `min_confidence`, if the model names no flow, or if its answer cannot be
-        read. `fallback` is a flow or `classic`, which lets the agent's model answer."""
+        """Let `model`, or the agent's own model, choose the flow for a message.
+
+        `fallback` is a flow, or `classic` to let the agent's model answer. The fallback is used if the confidence is
+        below `min_confidence`, or if the model's answer names no flow or cannot be read.
+        """
         where = f"the detector of agent {self.name!r}"
         if isinstance(min_confidence, bool) or not isinstance(min_confidence, int | float):
             raise OstinatoError(f"{where}: min_confidence {short_repr(min_confidence)} is not a number from 0 to 1")
@@ -320,8 +313,11 @@ class Agent:
         self._set_route(Detector(float(min_confidence), fallback, model, prompt))
 
     def schema_flow(self, field: str = "flow", *, fallback: str = CLASSIC) -> None:
-        """Let the model choose a flow by a field of its structured answer. `fallback` is used if the answer names an
-        unknown flow or cannot be read. It is a flow or `classic`, which lets the model answer."""
+        """Let the model choose a flow by a field of its structured answer.
+
+        `fallback` is a flow, or `classic` to let the model answer. The fallback is used if the answer names an unknown
+        flow or cannot be read.
+        """
         where = f"schema_flow of agent {self.name!r}"
         if not self.settings.structured:
             raise OstinatoError(f"{where} reads structured answers; declare the agent with structured=True")
@@ -330,8 +326,8 @@ class Agent:
         self._set_route(SchemaFlow(field, fallback))
 
     def check(self) -> None:
-        """Check that the router's fallback is `classic` or a flow that can begin without an input. Raises OstinatoError
-        if it is not. Call this when everything is declared."""
+        """Raise OstinatoError if the router's fallback is neither `classic` nor a flow that can begin without an input.
+        Call this when everything is declared."""
         route = self.route
         if not isinstance(route, Detector | SchemaFlow) or route.fallback == CLASSIC:
             return
@@ -342,8 +338,11 @@ class Agent:
             )
 
     def segment(self, name: str) -> Callable[[F], F]:
-        """Declare a resolver: a function that returns the external ids of users as a list, or yields them. It is called
-        with `ctx` and the `params` of a segment `{"type": "custom_query", "resolver": name, "params": {…}}`."""
+        """Declare a resolver: a function that returns or yields the external ids of users.
+
+        A segment `{"type": "custom_query", "resolver": name, "params": {…}}` uses the resolver. The function is called
+        with `ctx` and the segment's `params`.
+        """
         check_text(name, f"agent {self.name!r}: the segment's name")
 
         def add(function: F) -> F:
@@ -367,8 +366,7 @@ class Agent:
         return {name: versions[max(versions)] for name, versions in self._flows.items()}
 
     def find_flow(self, name: str, version: int | None = None) -> Flow:
-        """Return a flow in the given version, or in its newest one. Raises `NotFound` if the agent has no such flow or
-        version."""
+        """Return a version of a flow, by default the newest. Raises `NotFound` if there is no such flow or version."""
         versions = self._flows.get(name)
         if not versions:
             hint = did_you_mean(name, self._flows) or f"there is {', '.join(self._flows) or 'none'}"
@@ -378,7 +376,7 @@ class Agent:
         return versions[max(versions) if version is None else version]
 
     async def may(self, action: str, actor: str | None, user: str) -> bool:
-        """Return whether an actor may do an action for a user. The setting `admins` decides; without it nobody may."""
+        """Return whether the setting `admins` allows an actor to do an action for a user."""
         admins = self.settings.admins
         if actor is None:
             return False
@@ -386,30 +384,27 @@ class Agent:
             return actor in admins
         return bool(await call(admins, action, actor, user))
 
-    def declaration(self) -> str:
-        """Return the facts about the agent that other processes need, as JSON text."""
+    def declaration(self) -> dict[str, Any]:
+        """Return the facts about the agent that other processes need, as a JSON object."""
         settings = self.settings
-        return orjson.dumps(
-            {
-                "zone": settings.zone,
-                "queue": settings.queue,
-                "keep": settings.keep,
-                "flows": {
-                    name: {"version": flow.version, "description": flow.description}
-                    for name, flow in self.flows.items()
-                },
-                "tools": sorted(self.tools),
-                "segments": sorted(self.segments),
-                "campaigns": dict(settings.campaigns),
-                "scheduler": settings.scheduler.as_json(),
-                "writes": {
-                    "model": settings.model is not None,
-                    "prompt": bool(settings.prompt),
-                    "hook": "before_llm" in self.hooks,
-                },
-                "admins": None if callable(settings.admins) else sorted(settings.admins),
-            }
-        ).decode()
+        return {
+            "zone": settings.zone,
+            "queue": settings.queue,
+            "keep": settings.keep,
+            "flows": {
+                name: {"version": flow.version, "description": flow.description} for name, flow in self.flows.items()
+            },
+            "tools": sorted(self.tools),
+            "segments": sorted(self.segments),
+            "campaigns": dict(settings.campaigns),
+            "scheduler": settings.scheduler.as_json(),
+            "writes": {
+                "model": settings.model is not None,
+                "prompt": bool(settings.prompt),
+                "hook": "before_llm" in self.hooks,
+            },
+            "admins": None if callable(settings.admins) else sorted(settings.admins),
+        }
 
 
 def session_function(agent: str) -> str:
@@ -440,8 +435,7 @@ def make_agent(
     schedules: Mapping[str, Mapping[str, Any]] | None = None,
     tools: Sequence[Any] = (),
 ) -> Agent:
-    """Check a declaration and return the agent. Raises OstinatoError if a setting is invalid; the message names the
-    setting."""
+    """Check a declaration and return the agent. Raises OstinatoError, which names the setting that is invalid."""
     check_text(name, "the agent's name")
     where = f"agent {name!r}"
     if "/" in name or len(name) > 100:
@@ -467,8 +461,7 @@ def make_agent(
         check_text(prompt, f"{where}: the prompt")
     if fallback is not None:
         check_text(fallback, f"{where}: the fallback")
-    if not isinstance(structured, bool):
-        raise OstinatoError(f"{where}: structured {short_repr(structured)} is neither True nor False")
+    read_truth(structured, f"{where}: structured")
     idle_for = read_length(idle, "idle")
     ends_after = read_length(end_after, "end_after")
     if not 0 < idle_for < ends_after <= 366 * DAY:
@@ -517,9 +510,8 @@ def make_agent(
 
 
 def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, where: str) -> dict[str, Any]:
-    """Check `input` against `model`, the pydantic model of a function's parameters. Return the arguments for the
-    function, converted to the types of its parameters. Raises `InputError` if a field is wrong or unknown; the message
-    names each such field."""
+    """Check `input` against the pydantic model of a function's parameters. Return the function's arguments. Raises
+    `InputError`, which names each wrong or unknown field."""
     from pydantic import ValidationError
 
     refuse_nul(dict(input or {}), where)
@@ -533,8 +525,8 @@ def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, whe
 
 
 def describe_faults(model: type[BaseModel], problem: ValidationError) -> list[tuple[tuple[str | int, ...], str]]:
-    """Return the faults of an input as pairs: a place in the input, and a text that says what is wrong there. If an
-    argument is unknown, the text suggests known ones."""
+    """Return the faults that pydantic found in an input, as pairs: the path of a field, and what is wrong there.
+    `problem` is the error that pydantic raised when it checked the input against `model`."""
     faults: list[tuple[tuple[str | int, ...], str]] = []
     for error in problem.errors():
         if error["type"] != "extra_forbidden":
@@ -542,30 +534,59 @@ def describe_faults(model: type[BaseModel], problem: ValidationError) -> list[tu
             continue
         names = _names_at(model, error["loc"][:-1])
         unknown = str(error["loc"][-1])
-        hint = did_you_mean(unknown, names) or (f"there is {', '.join(names)}" if names else "there are no arguments")
-        faults.append((error["loc"], f"there is no such argument; {hint}"))
+        hint = "" if names is None else did_you_mean(unknown, names) or _names_in_words(names)
+        faults.append((error["loc"], f"there is no such argument{'; ' + hint if hint else ''}"))
     return faults
 
 
-def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str]:
-    """Return the field names of the model at `place`, a path from `model` through nested models. Return [] if there is
-    no model at that place."""
+def _names_in_words(names: Sequence[str]) -> str:
+    return f"there is {', '.join(names)}" if names else "there are no arguments"
+
+
+def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str] | None:
+    """Return the field names of the model that is nested in `model` at the path `place`.
+
+    If the path is empty, this is `model` itself. Return None if no model is known at this path.
+    """
+    kinds: list[Any] = [model]
+    for part in place:
+        kinds = [inner for kind in kinds for inner in _kinds_inside(kind, part)]
+    models = [kind for kind in kinds if _is_model(kind)]
+    return list(dict.fromkeys(name for one in models for name in one.model_fields)) if models else None
+
+
+def _kinds_inside(kind: Any, part: str | int) -> list[Any]:
+    """Return the types that one part of a value may have. `kind` is the type of the whole value. If no type is known,
+    return [].
+
+    `part` is one step of a path in a pydantic error: a field of a model, an index of a list, a key of a dict, or the
+    name of a model that is a member of a union.
+    """
+    if not _is_model(kind):
+        items = get_args(kind)
+        if get_origin(kind) is tuple and isinstance(part, int) and Ellipsis not in items:
+            items = items[part : part + 1]
+        return [inner for item in items for inner in _members(item)]
+    if part in kind.model_fields:
+        return _members(kind.model_fields[part].annotation)
+    return [kind] if part == kind.__name__ else []
+
+
+def _members(kind: Any) -> list[Any]:
+    """Return the members of a union. If `kind` is no union, return it alone."""
+    if get_origin(kind) in (Annotated, Union, UnionType):
+        return [member for item in get_args(kind) for member in _members(item)]
+    return [kind]
+
+
+def _is_model(kind: Any) -> bool:
     from pydantic import BaseModel
 
-    for part in place:
-        field = model.model_fields.get(str(part))
-        inner = None if field is None else field.annotation
-        models = [one for one in (inner, *getattr(inner, "__args__", ())) if isinstance(one, type)]
-        inside = [one for one in models if issubclass(one, BaseModel)]
-        if not inside:
-            return []
-        model = inside[0]
-    return list(model.model_fields)
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
 
 
 def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[str]:
-    """Return the names of fields in `input` that `model` does not have. The name of a nested field is dotted, such as
-    `address.city`."""
+    """Return the names of fields in `input` that `model` does not have, such as `address.city` for a nested field."""
     from pydantic import ValidationError
 
     try:
@@ -576,8 +597,8 @@ def undeclared(model: type[BaseModel], input: Mapping[str, Any] | None) -> list[
 
 
 def _arguments(function: Callable[..., Any]) -> type[BaseModel]:
-    """Return a pydantic model of the parameters of a function, without `ctx`. The model refuses unknown fields. Raises
-    OstinatoError if a parameter cannot be passed by name."""
+    """Return a pydantic model of a function's parameters, without `ctx`. Raises OstinatoError if a parameter cannot be
+    passed by name."""
     from pydantic import ConfigDict, create_model
 
     fields: dict[str, Any] = {}

@@ -5,8 +5,8 @@ node. Each turn passes through the same stages as in `session.py`, but no step i
 in the rows of the turn and of its message. The writes of many turns are committed together (`direct_writes.py`).
 
 Some turns need a recorded step: for a flow, a tool, a wait, or another attempt. This node leaves such a turn to the run
-of its session, which finds the turn in its mailbox. If this node is lost, the runs of the sessions handle its turns,
-too. In both cases, a message that may have been sent is repeated only if the receiver detects duplicates.
+of its session, which finds the turn in its mailbox. The run also handles the turn if this node is lost. In both cases,
+a message that may have been sent is repeated only if the receiver detects duplicates.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 from uuid import UUID, uuid4
 
 import orjson
@@ -47,7 +47,7 @@ from ostinato.flows.direct_writes import (
 )
 from ostinato.flows.model import MessageRecord, Outcome, TurnOutcome
 from ostinato.flows.responses import Candidate, Sent
-from ostinato.flows.session import LiveTurn, SessionActor, facts_of
+from ostinato.flows.session import Following, LiveTurn, SessionActor, facts_of
 from ostinato.flows.turns import Place, outcome_of
 from ostinato.functions.definition import StepFunction
 from ostinato.functions.errors import StepFailed
@@ -55,12 +55,14 @@ from ostinato.model import Run
 from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND, to_datetime
 
+T = TypeVar("T")
 _LONG = 1.0  # seconds that slots may be occupied before further turns go to the runs of sessions
 _LOOKS = 50  # checks for free slots in that time
 
 
 class DirectTurns:
-    """The turns that this node handles directly."""
+    """Handles turns of campaigns directly, which means on this node and without recorded steps. All other turns are
+    handled by the runs of their sessions, with recorded steps."""
 
     def __init__(self, host: Host) -> None:
         self.host = host
@@ -78,8 +80,12 @@ class DirectTurns:
 
     @contextmanager
     def driving(self, agent: Agent | None, in_flight: int) -> Iterator[None]:
-        """Set aside up to `in_flight` slots for a campaign's turns while the `with` block runs. This node claims no
-        ordinary runs for these slots."""
+        """Set aside slots of this node for a campaign's direct turns while the `with` block runs.
+
+        The campaign wants `in_flight` slots. If this node cannot handle the agent's turns directly, the campaign wants
+        none. All campaigns on this node share the same slots. The number of slots is the largest number that a single
+        campaign wants, but at most the node's limit.
+        """
         wanted = in_flight if agent is not None and self._serves(agent) else 0
         self._wanted.append(wanted)
         self._set_aside()
@@ -98,11 +104,13 @@ class DirectTurns:
 
     @asynccontextmanager
     async def room(self, agent: Agent | None) -> AsyncIterator[tuple[DirectRoom | None, list[BegunTurn]]]:
-        """Reserve slots of this node for an agent's turns while the `async with` block runs.
+        """Reserve slots of this node for an agent's direct turns while the `async with` block runs. Yields two values:
 
-        Yields a pair: a `DirectRoom`, and an empty list. The caller adds the turns that it begins to the list. After
-        the block, this node handles these turns. If this node cannot handle turns now, the `DirectRoom` is None. The
-        runs of the sessions must then handle the turns.
+        - a `DirectRoom`, the permission to begin direct turns; None if this node cannot handle any now
+        - an empty list, to which the caller adds the direct turns that it begins
+
+        After the block, this node handles the turns in the list. If the first value is None, the caller must leave new
+        turns to the runs of their sessions.
         """
         claimer = self.host.engine().claimer
         begun: list[BegunTurn] = []
@@ -122,18 +130,19 @@ class DirectTurns:
             claimer.give_back(claim, [turn.run for turn in begun], self._handle)
 
     async def _wait_for_slots(self) -> None:
-        """Wait until a slot for direct turns is free, for at most `_LONG` seconds. If any direct turn is in progress,
-        return at once."""
+        """Wait for a free slot, for at most `_LONG` seconds. Return at once if a direct turn is in progress."""
         for _ in range(_LOOKS):
             if self._begun or self.host.engine().claimer.share_is_free:
                 return
             await asyncio.sleep(_LONG / _LOOKS)
 
     def _are_slow(self) -> bool:
-        """Return whether further turns must be left to the runs of their sessions. Call this if no slot is free.
+        """Return whether slots are occupied for so long that new turns must be left to the runs of their sessions. Call
+        this only if no slot is free.
 
-        - If most direct turns wait for the store, return False.
-        - If there are no direct turns, return True.
+        - If no direct turn is in progress, other work occupies the slots. Return True.
+        - If less than half of the direct turns wait for a model, a hook or a transport, the others wait for the store
+          and will end soon. Return False.
         - Otherwise return whether the oldest direct turn began more than `_LONG` seconds ago.
         """
         if 2 * self.calling < len(self._begun):
@@ -142,7 +151,6 @@ class DirectTurns:
         return not self._begun or now - next(iter(self._begun.values()))[2] > _LONG
 
     async def _handle(self, run: Run) -> None:
-        """Handle the first turn of a session directly. This node has claimed the session's run."""
         begun, agent, _ = self._begun[run.id]
         job_logging.current.set(None)
         try:
@@ -182,8 +190,12 @@ class DirectTurns:
         return [answers[id(item)] for item in items]
 
     async def _look_for_takeovers(self, intents: Sequence[Intent], answers: Mapping[int, Any]) -> None:
-        """Check whether people have taken over the conversations in which messages are about to be sent. For each
-        intent that has a message to send, store the result in `answers[id(intent)]["taken"]`."""
+        """Find out for each message that is about to be sent whether a person has taken over its session.
+
+        `intents` are the messages. `answers[id(intent)]` is the result of the attempt to store the message `intent`. If
+        the result is a dict with a `key`, the message will be sent. In this case, set `taken` in the dict to whether a
+        person has taken over. All other results stay unchanged.
+        """
         sending = [
             intent for intent in intents if isinstance(answers[id(intent)], dict) and "key" in answers[id(intent)]
         ]
@@ -198,8 +210,10 @@ class DirectTurns:
 
 
 class DirectContext:
-    """Replaces `FunctionContext` for a turn that is handled directly. It records nothing. Operations that must be
-    recorded or must wait raise `NotDirect`. Then the session's run handles the turn."""
+    """Replaces `FunctionContext` for a turn that is handled directly. Nothing is recorded.
+
+    Operations that must be recorded or must wait raise `NotDirect`.
+    """
 
     def __init__(self, turns: DirectTurns, run: Run) -> None:
         self._turns = turns
@@ -208,9 +222,12 @@ class DirectContext:
         self.crashes = 0  # a turn that has lost its node is not handled directly again
 
     async def step(self, step: StepFunction[..., Any]) -> Any:
-        """Call a function once and return its result. If the function fails and may be attempted again, raise
-        `NotDirect`, so that the session's run makes the next attempt. If it may not be attempted again, raise
-        `StepFailed`."""
+        """Call the step's function once, and return its result.
+
+        - If the function fails and the step allows another attempt, raise `NotDirect`. The session's run then handles
+          the turn, because attempts must be recorded.
+        - If the function fails and the step allows no other attempt, raise `StepFailed`.
+        """
         self._turns.calling += 1
         try:
             if step.timeout is None:
@@ -229,7 +246,11 @@ class DirectContext:
         raise NotDirect
 
     async def sleep(self, _: Any) -> NoReturn:
-        """Raise `NotDirect`, so that the session's run sends the message later. Nothing has been sent."""
+        """Raise `NotDirect`, because a direct turn cannot wait. The session's run then handles the turn.
+
+        A turn sleeps only after the transport has reported that a message was not sent. So the error has the note
+        `unsent`. Because of this note, the session's run knows that it can safely send the message.
+        """
         raise NotDirect(unsent=True)
 
     def continue_as(self, _: Any) -> NoReturn:
@@ -246,7 +267,8 @@ class DirectContext:
 
 
 class DirectTurn(SessionActor):
-    """The first turn of a session, handled directly."""
+    """Handles the first turn of a session directly, which means on this node and without recorded steps. If the turn
+    needs a recorded step, the session's run handles the turn instead."""
 
     def __init__(self, turns: DirectTurns, agent: Agent, begun: BegunTurn) -> None:
         context: Any = DirectContext(turns, begun.run)
@@ -275,14 +297,15 @@ class DirectTurn(SessionActor):
         await self._turns.write(Finish(self._begun, settles, final, why, turn.spent, idle, self.ending))
         return outcome_of(self._begun.turn)
 
-    async def write(self, name: str, make: Callable[[Place], Operation[Any]]) -> Any:
+    async def write(self, name: str, make: Callable[[Place], Operation[T]]) -> T:
         await self._write_unsettled()
 
-        def make_here(place: Place) -> Operation[Any]:
+        def make_here(place: Place) -> Operation[T]:
             begun = self._begun.run
             return make(replace(place, namespace=begun.namespace, agent=self.agent.name, queue=begun.queue))
 
-        return await self._turns.write(Other(self._begun, make_here))
+        result: T = await self._turns.write(Other(self._begun, make_here))
+        return result
 
     async def _commit_intent(self, number: int, candidate: Candidate, unasked: bool) -> dict[str, Any]:
         await self._write_unsettled()
@@ -291,8 +314,11 @@ class DirectTurn(SessionActor):
         return intent
 
     async def _settle(self, sent: Sent, candidate: Candidate) -> dict[str, Any]:
-        """Keep the result of sending a message until the next write. If the agent has the hook `on_response`, write the
-        result at once, before the hook is called."""
+        """Remember the result of sending a message.
+
+        If the agent has a hook `on_response`, write all remembered results now, and return the state of the session.
+        Otherwise return {}, and the results are written together with the turn's next write.
+        """
         turn = self._current()
         self._unsettled.append(Settle(sent, candidate, dict(turn.policy)))
         return await self._write_unsettled() if "on_response" in turn.hooks else {}
@@ -312,9 +338,7 @@ class DirectTurn(SessionActor):
     async def _said(self, turn: LiveTurn) -> list[MessageRecord]:
         return []  # the session is new
 
-    async def _run_flow(
-        self, name: str, input: Mapping[str, Any] | None
-    ) -> tuple[str, Mapping[str, Any] | None] | None:
+    async def _run_flow(self, name: str, input: Mapping[str, Any] | None) -> Following | None:
         raise NotDirect
 
     async def _complete(self, exchange: list[dict[str, Any]]) -> dict[str, Any]:

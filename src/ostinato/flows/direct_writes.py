@@ -1,10 +1,9 @@
 """Write the results of turns that are handled without recorded steps, many turns in one transaction.
 
-Turns with recorded steps are written by `turns.py` and `responses.py`, one turn at a time. This module must write the
-same rows and events as these two modules; tests/scenario/flows/test_direct_turns.py compares them.
+This module must write the same rows and events as `turns.py` and `responses.py` do for one turn with recorded steps;
+tests/scenario/flows/test_direct_turns.py compares them.
 
-Every transaction checks that this node still holds the runs of the sessions. So a session has one turn at a time, and a
-node that was lost writes nothing.
+Every transaction checks that this node still holds the runs of the sessions. So a node that was lost writes nothing.
 """
 
 from __future__ import annotations
@@ -40,6 +39,7 @@ from ostinato.flows.store import (
     session_row,
     statement,
     turn_row,
+    write_events,
 )
 from ostinato.flows.turns import Place, Spent, completed, mail_to, read_tags
 from ostinato.functions.operations import Answer, Wanted, Write, write
@@ -52,7 +52,7 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class BegunTurn:
-    """A turn that began in a new session, with the session's run, which this node has claimed."""
+    """The first turn of a new session. This node has claimed the session's run."""
 
     run: Run
     session: SessionRecord
@@ -76,14 +76,21 @@ class DirectRoom:
     begun: list[BegunTurn] = field(default_factory=list)
 
     def is_known(self) -> Operation[bool]:
-        """Return whether this node still has its row in the table of nodes. If so, no other node can declare this node
-        dead before the commit."""
+        """Return whether this node still has its row in the table of nodes. Lock this row until the commit.
+
+        While the row is locked, no other node can declare this node dead.
+        """
         return bool((yield statement("hold_node", node=self.node)))
 
     def begin(self, place: Place, turns: Sequence[BegunTurn]) -> Operation[list[Row]]:
-        """Insert new sessions and their claimed runs, and return the event rows to insert. Each turn is also put into
-        the mailbox of its run. If this node is lost, the run handles the turn. Each turn record gets the status
-        `running`, but the caller must insert the turn records."""
+        """Begin turns that this node handles directly, which means without recorded steps. Return event rows. The
+        caller must insert these rows.
+
+        - Insert the new session of each turn.
+        - Insert the run of each session. This node holds the claim on the run.
+        - Put each turn into the mailbox of its session's run. The run handles the turn if this node is lost.
+        - Set the status of each turn record to `running`. The caller must insert the turn records.
+        """
         new, events, mails = [], [], []
         tags = yield from read_tags([begun.user.id for begun in turns])
         for begun in turns:
@@ -117,8 +124,8 @@ class DirectRoom:
 
 
 def direct_mail(place: Place, run_id: str, turn_id: str, **notes: Any) -> Any:
-    """Return the mailbox message for a turn that is handled directly. The run of the session reads it only if this node
-    does not finish the turn."""
+    """Return the message that brings a direct turn to the run of its session. `notes` are facts that the run needs. The
+    run reads this message only if this node does not finish the turn."""
     return replace(mail_to(place, run_id, turn_id), payload=_payload(turn_id, notes))
 
 
@@ -147,8 +154,13 @@ class Settle:
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The end of a turn, to be written. `settles`, the results of sending messages, are written together with the
-    outcome. Afterwards the session's run waits for the next turn, or ends the session if `ending` is set."""
+    """The write that ends a turn.
+
+    - `settles`: the results of sending messages, written in the same transaction
+    - `idle`: how long the session's run waits for the next turn before the session becomes idle
+    - `ending`: why the session ends after this turn, or None. If it is None, the session's run waits for the next turn.
+      Otherwise the run ends the session.
+    """
 
     begun: BegunTurn
     settles: Sequence[Settle]
@@ -169,8 +181,12 @@ class Settles:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """A turn that this node stops handling and leaves to the session's run. `settles`, the results of sending messages,
-    are written before the run is released. `notes` are facts that the run needs to continue."""
+    """The write by which this node hands a turn over to the run of the turn's session, because the node cannot handle
+    the turn directly.
+
+    - `settles`: the results of the messages that this node has sent for the turn
+    - `notes`: facts that the run needs to continue the turn
+    """
 
     begun: BegunTurn
     settles: Sequence[Settle]
@@ -179,7 +195,8 @@ class Leave:
 
 @dataclass(frozen=True, slots=True)
 class Other:
-    """Any other write of a turn. `make` returns the operation to run."""
+    """A write of a turn for which `Intent`, `Settles`, `Finish` and `Leave` do not fit. `make` returns the operation
+    that does the write."""
 
     begun: BegunTurn
     make: Callable[[Place], Operation[Any]]
@@ -190,9 +207,10 @@ REFUSED = object()  # the answer for a turn whose run this node no longer holds
 
 
 def write_turns(items: Sequence[Item], place: Place, node: str, kinds: Kinds) -> Operation[list[Any]]:
-    """Write one item for each of several turns. Return one answer for each item, in the same order. The answer is
-    `REFUSED` if this node no longer holds the turn's run, or if the user no longer exists."""
-    users = {user.id: user for user in map(read_user, (yield from _lock_users(items)))}
+    """Write `items`, at most one for each turn. Return an answer for each item, in the same order. The answer `REFUSED`
+    means that nothing was written: this node no longer holds the turn's run, or the user no longer exists."""
+    rows = yield statement("lock_agent_user_ids", [(item.begun.user.id,) for item in items])
+    users = {user.id: user for user in map(read_user, rows)}
     runs = [(item.begun.run.id, item.begun.run.claim) for item in items]
     held = {id for id, _ in (yield function_statement("hold_functions", runs, node=node))}
     held = {item.begun.run.id for item in items if item.begun.run.id in held and item.begun.user.id in users}
@@ -207,24 +225,21 @@ def write_turns(items: Sequence[Item], place: Place, node: str, kinds: Kinds) ->
     settling = [item for item in todo if isinstance(item, Settles | Finish | Leave)]
     yield from _write_settles(settling, place, sessions, answers, events)
     finishing = [item for item in todo if isinstance(item, Finish)]
-    _complete(finishing, place, sessions, events)
+    for finish in finishing:
+        session = sessions[finish.begun.session.id]
+        events.append(completed(place, finish.begun.turn, session, finish.outcome, finish.reason, finish.spent))
     if finishing:
         yield statement("update_turns", [turn_row(item.begun.turn) for item in finishing])
     if settling:
         changed = {item.begun.session.id for item in settling}
         yield statement("update_sessions", [session_row(sessions[id]) for id in changed])
     if events:
-        yield sql("notify")
-        yield sql("insert_events", events)
+        yield from write_events(*events)
     for item in todo:
         if isinstance(item, Other):
             answers[item.begun.run.id] = yield from item.make(place)
     yield from _let_runs_go([item for item in todo if isinstance(item, Finish | Leave)], place, node, kinds, answers)
     return [answers.get(item.begun.run.id) if item.begun.run.id in held else REFUSED for item in items]
-
-
-def _lock_users(items: Sequence[Item]) -> Operation[list[Row]]:
-    return (yield statement("lock_agent_user_ids", [(item.begun.user.id,) for item in items]))
 
 
 def _write_intents(
@@ -235,9 +250,13 @@ def _write_intents(
     answers: dict[str, Any],
     events: list[Row],
 ) -> Operation[None]:
-    """Store messages before they are sent, and add an answer for each message to `answers`. If a message must not be
-    sent, it is not stored, and its answer is the reason. If a message is already stored, it stays unchanged. The events
-    are added to `events`."""
+    """Store messages before they are sent, and add the event rows to `events`.
+
+    For each message, set `answers[run_id]` to a dict. `run_id` is the id of the run of the message's session.
+
+    - If the message may be sent, the dict has its `key`, its `address` and the external id of its `user`.
+    - If the message must not be sent, it is not stored. The dict has only `suppressed`, the reason.
+    """
     if not intents:
         return
     ids = {intent.begun.turn.key.removeprefix(KEY) for intent in intents}
@@ -276,8 +295,8 @@ def _write_settles(
     answers: dict[str, Any],
     events: list[Row],
 ) -> Operation[None]:
-    """Write the results of sending messages. Messages that were or may have been delivered become part of the
-    conversation. This adds to `answers` and `events`."""
+    """Write the results of sending messages. Add the event rows to `events`, and the sessions' states to `answers`,
+    under the run ids. Messages that may have been delivered become part of the conversation."""
     settles = [(item.begun, settle) for item in items for settle in item.settles]
     for item in items:
         answers[item.begun.run.id] = state_of(sessions[item.begun.session.id])
@@ -299,20 +318,11 @@ def _write_settles(
         yield statement("insert_said", messages)
 
 
-def _complete(
-    finishes: Sequence[Finish], place: Place, sessions: Mapping[str, SessionRecord], events: list[Row]
-) -> None:
-    """Set the outcomes of turns, and add their events to `events`."""
-    for finish in finishes:
-        session = sessions[finish.begun.session.id]
-        events.append(completed(place, finish.begun.turn, session, finish.outcome, finish.reason, finish.spent))
-
-
 def _let_runs_go(
     items: Sequence[Finish | Leave], place: Place, node: str, kinds: Kinds, answers: dict[str, Any]
 ) -> Operation[None]:
-    """Release the runs of sessions. A run becomes ready if its turn is not over, if it has other mail, or if it must
-    end its session. Otherwise the run is parked."""
+    """Release the runs that this node has claimed for direct turns. A run becomes ready if its turn is not over, if it
+    has other mail, or if it must end its session. Its answer is then `READY`. Any other run is parked."""
     if not items:
         return
     parking: list[Write] = []
@@ -345,5 +355,4 @@ READY = object()  # the answer for a run that is ready to continue
 
 
 def find_takeovers(session_ids: Sequence[str]) -> Operation[set[str]]:
-    """Return the ids of those sessions that a person has taken over."""
     return {id for (id,) in (yield statement("taken_sessions", [(id,) for id in session_ids]))}

@@ -1,7 +1,7 @@
 """Find sessions and campaigns that are open although their run is over, and end them.
 
-Otherwise their turns would never get an outcome. A run is over early if its code fails or if it is stopped from
-outside. It also fails if several nodes in a row have crashed while running it.
+Otherwise the turns of these sessions and campaigns would never get an outcome. A run is over early if its code fails,
+if it is stopped from outside, or if several nodes in a row crash while running it.
 """
 
 from __future__ import annotations
@@ -20,33 +20,27 @@ from ostinato.when.instants import Micros
 FINDINGS = 200  # most rows that one query returns
 
 
-def lost_turns() -> Operation[Rows]:
-    """Find sessions that have unfinished turns although their run is over or was deleted. Return one row for each
-    session: its id, and the id of its newest unfinished turn."""
-    return (yield statement("lost_turns", limit=FINDINGS))
-
-
-def newly_lost_sessions(since: Micros) -> Operation[Rows]:
-    """Return rows of sessions that are open although their run has ended since a time: session id, user id, run id."""
-    return (yield statement("newly_lost_sessions", since=since, limit=FINDINGS))
-
-
 def end_lost_sessions(rows: Rows, now: Micros, new_id: Callable[[Micros], str]) -> Operation[None]:
-    """End each session in `rows` whose run is over. A row is a session id, a user id and a run id. This locks the
-    users."""
+    """End the sessions in `rows` whose run is over. Each row is a session id, a user id and a run id. Each session's
+    user is locked first."""
     for id, user_id, _ in sorted(rows, key=lambda row: str(row[1])):  # users are locked in one order
         yield from end_if_lost(id, user_id, now, new_id)
 
 
 def lost_campaigns(before: Micros) -> Operation[Rows]:
-    """Find open campaigns whose run ended before a time or was deleted. Return rows of the campaign's id, namespace and
-    agent, and the status of the run."""
+    """Return the open campaigns whose run ended before the time `before` or was deleted. Each row is a campaign's id,
+    namespace and agent, and the status of its run."""
     return (yield campaign_statement("lost_campaigns", before=before, limit=FINDINGS))
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Return a finding for each session and campaign that is open although its run is over. With `repair`, end them;
-    unfinished turns of these sessions fail."""
+    """Return a finding for each session and campaign that is open although its run ended more than `LONG` ago or was
+    deleted. Return at most `FINDINGS` findings for sessions, and as many for campaigns.
+
+    With `repair`, end the sessions, and take one step to end each campaign. If the campaign is over after this step,
+    its finding is marked as repaired. Otherwise the status of the campaign is now `stopping`, its finding is not marked
+    as repaired, and the next call with `repair` takes the next step.
+    """
     rows = yield statement("lost_sessions", before=now - LONG, limit=FINDINGS)
     if repair:
         yield from end_lost_sessions(rows, now, str)
@@ -54,12 +48,7 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
         Finding("session_without_run", id, f"is open, but its run {run} is over", repair) for id, _, run in rows
     ]
     for id, namespace, agent, status in (yield from lost_campaigns(now - LONG)):
-        if repair:
-            yield from end_lost_campaign(Place(namespace, agent, "", now, str), id, lost_reason(status))
-        findings.append(Finding("campaign_without_run", id, f"is not over, but its run is {status}", repair))
+        place = Place(namespace, agent, "", now, str)
+        over = repair and (yield from end_lost_campaign(place, id, status)) == "over"
+        findings.append(Finding("campaign_without_run", id, f"is not over, but its run is {status}", over))
     return findings
-
-
-def lost_reason(status: str) -> str:
-    """Return the reason for stopping a campaign after its run has ended. `status` is the status of the run."""
-    return f"run_{status}"

@@ -1,7 +1,4 @@
-"""Define the records of an agent's users, sessions, turns, messages and escalations.
-
-The inputs and outcomes of turns are defined here, too.
-"""
+"""Define the records of an agent's users, sessions, turns, messages and escalations, and the inputs of turns."""
 
 from __future__ import annotations
 
@@ -10,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from ostinato.when.durations import Length
-from ostinato.when.instants import SECOND, Micros
+from ostinato.when.durations import DAY, Length
+from ostinato.when.instants import Micros
 
 MAIL = "turn"  # the name of the messages that bring turns to the run of a session
 OUTCOME = "outcome"  # the name of the message that brings an outcome to the run that waits for it
@@ -22,15 +19,13 @@ MOST_NAME = 512  # characters of a name, an address, a tag, or a campaign's id
 MOST_MESSAGE_ID = 300  # characters of the id that a chat service gives to a message
 MOST_KEY = MOST_MESSAGE_ID + 10  # characters of a turn's key: a prefix, and mostly the id of a message
 MOST_METADATA = 16 << 10  # bytes of a turn's metadata
-DAY: Micros = 86_400 * SECOND
 
 Source: TypeAlias = Literal["inbound", "scheduled", "resumed", "human"]
-SOURCES = ("inbound", "scheduled", "resumed", "human")
 GIVEN_SOURCES = ("inbound", "scheduled")  # callers may only use these; sessions and authorised people cause the others
 ESCALATIONS = ("pending", "resolved", "timed_out", "canceled")  # statuses of escalations
 INBOUND_KEY = "in/"  # the prefix of the keys of users' messages
 RESERVED_KEYS = ("resume/", "resolve/", "person/")  # prefixes of keys that a caller must not use
-DEFER_MAX: Micros = 86_400 * SECOND  # how long a scheduled turn is deferred at most, unless it says otherwise
+DEFER_MAX: Micros = DAY  # how long a scheduled turn is deferred at most, unless it says otherwise
 OnActiveFlow: TypeAlias = Literal["skip", "defer", "replace"]
 ON_ACTIVE_FLOW = ("skip", "defer", "replace")
 Producer: TypeAlias = Literal["classic", "flow", "short_circuit", "command", "human", "hitl", "fallback"]
@@ -40,8 +35,12 @@ CLASSIC = "classic"  # the reserved name of a flow: the model answers
 
 
 class SessionStatus(StrEnum):
-    """`active`: a turn came within the agent's idle time, or a flow waits. `idle`: no turn came in that time; a message
-    makes the session active again. `ended`: the next turn begins another session."""
+    """The status of a session.
+
+    - `active`: the time since the last turn is shorter than the agent's setting `idle`, or a flow waits
+    - `idle`: no turn came for that time; the next message makes the session active again
+    - `ended`: the next turn begins another session
+    """
 
     ACTIVE = "active"
     IDLE = "idle"
@@ -49,7 +48,8 @@ class SessionStatus(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How a turn ended. The names come from the RFC on scheduled flows."""
+    """How a turn or a campaign ended. The names come from a specification, "Zupa's RFC on scheduled flows"; see
+    docs/discussions/source-documents.md."""
 
     SUCCESS = "success"
     SKIPPED = "skipped"
@@ -58,7 +58,11 @@ class Outcome(StrEnum):
 
 
 class Hitl(StrEnum):
-    """Whether a person ("human in the loop") is asked to do something in a session, and what."""
+    """What a person ("human in the loop") does or is asked to do in a session.
+
+    `none` means that nothing was asked. `resolved` and `timed_out` say how the last request ended. All other values
+    mean that a person is involved at present.
+    """
 
     NONE = "none"
     PENDING_CONFIRM = "pending_confirm"
@@ -70,13 +74,12 @@ class Hitl(StrEnum):
 
     @property
     def active(self) -> bool:
-        """Whether a scheduled turn is canceled in this state."""
+        """Whether a person is involved at present. While this is true, scheduled turns of the session are canceled."""
         return self not in (Hitl.NONE, Hitl.RESOLVED, Hitl.TIMED_OUT)
 
 
 class Delivery(StrEnum):
-    """The state of an outgoing message. `unknown` means that it may or may not have been delivered; it is not sent
-    again."""
+    """The state of an outgoing message. An `unknown` message may have been delivered, and is not sent again."""
 
     PENDING = "pending"
     SENT = "sent"
@@ -91,15 +94,15 @@ class TurnInput:
     - `user`: the user's external id
     - `key`: identifies the input; inputs of one user with the same key are handled once
     - `flow`: the flow to begin, or None, if hooks and the router choose
-    - `session_id`: the id of the only session that counts as active, or None, if any session counts
     - `bootstrap`: whether the turn may open a session; if false, a turn for a user without an active session is skipped
+    - `session_id`: the id of a session, or None; if it is set and `bootstrap` is false, the turn is also skipped if the
+      user's active session is another one
     - `on_active_flow`: what the turn does while a flow waits for the user: `skip`, `defer` or `replace`
-    - `defer_max`: how long the turn may be deferred, as a text such as `"2h"` or in seconds, or None, if for a day
+    - `defer_max`: how long the turn may be deferred, as a text such as `"2h"` or in seconds; None means a day
     - `metadata`: values that flows and hooks get unchanged
-    - `reply_to`: the id of a durable function's run that receives the outcome, or None, if no run does
+    - `reply_to`: the id of a durable function's run that gets the outcome as a message, or None, if no run gets it
 
-    `session_id`, `bootstrap`, `on_active_flow` and `defer_max` are for scheduled turns. The run `reply_to` receives the
-    outcome as the message `outcome`.
+    `session_id`, `bootstrap`, `on_active_flow` and `defer_max` are for scheduled turns.
     """
 
     user: str
@@ -173,8 +176,11 @@ class UserRecord:
 
 @dataclass(slots=True)
 class SessionRecord:
-    """The row of a session, a conversation between an agent and a user. `takeover` is the person who has taken over the
-    session."""
+    """The row of a session, a conversation of an agent with a user.
+
+    `takeover` is the person who has taken over, or None if there is no takeover. If a flow has asked for a takeover and
+    nobody has taken over yet, `takeover` begins with `ASKED_FOR`.
+    """
 
     id: str
     namespace: str
@@ -197,7 +203,7 @@ class SessionRecord:
 
     @property
     def hitl_state(self) -> Hitl:
-        """The `hitl` state that is shown. During a takeover it is `live_takeover`, whatever the stored state is."""
+        """The `hitl` state that callers see: `live_takeover` during a takeover, and otherwise the stored state."""
         return Hitl.LIVE_TAKEOVER if self.takeover is not None else self.hitl
 
 
@@ -274,8 +280,7 @@ class OutgoingRecord:
 
 @dataclass(slots=True)
 class EscalationRecord:
-    """The row of an escalation, a question that a person is asked to decide. `mode` is async_resolution, live_takeover
-    or proxy."""
+    """The row of a question that a person must decide. `mode` is async_resolution, live_takeover or proxy."""
 
     id: str
     namespace: str

@@ -1,11 +1,11 @@
 """Connect agents to language models.
 
-`Model` is the protocol. `OpenAIModel` calls OpenAI-compatible services. `ScriptedModel` answers from a script, for
-tests and demos.
+`Model` is the protocol. `OpenAIModel` calls OpenAI-compatible services. `ScriptedModel` is for tests and demos.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ from ostinato.flows.errors import ModelFailed, ModelRefused
 _TIMEOUT = 30.0
 _LARGEST = 4 << 20  # bytes of an answer
 _SHOWN = 300  # characters of an answer in an error
+_LINE_END = re.compile(r"\r\n|\n|\r")  # of server-sent events; JSON may contain U+2028, where `splitlines` splits, too
 _TRANSIENT = frozenset({408, 409, 425, 429})
 
 
@@ -35,8 +36,8 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """The input of a model: messages in the format of OpenAI's chat completions, and the tools that the model may
-    call."""
+    """The input of a model. `messages` has the format of OpenAI's chat completions. `tools` are the tools that the
+    model may call."""
 
     messages: Sequence[Mapping[str, Any]]
     tools: Sequence[Mapping[str, Any]] = ()
@@ -68,9 +69,12 @@ class ModelReply:
 
 
 def checked_reply(reply: object) -> ModelReply:
-    """Return `reply` if it is a valid `ModelReply`. If the text has a character that cannot be stored, raise
-    `ModelFailed`: another attempt may succeed. For any other fault, raise `ModelRefused`: another attempt would not
-    help."""
+    """Return `reply` if it is a valid `ModelReply`.
+
+    - If the text has a character that cannot be stored, raise `ModelFailed`. The model may be called again: its next
+      answer may be valid.
+    - If `reply` has any other fault, raise `ModelRefused`.
+    """
     if not isinstance(reply, ModelReply):
         raise ModelRefused(f"the model returned {short_repr(reply)}, which is not a ModelReply")
     if not isinstance(reply.text, str):
@@ -99,7 +103,7 @@ def checked_reply(reply: object) -> ModelReply:
 
 
 class Model(Protocol):
-    """A language model. `complete` raises `ModelFailed` if another attempt may succeed, and `ModelRefused`
+    """A language model. If `complete` fails, it raises `ModelFailed` if another attempt may succeed, and `ModelRefused`
     otherwise."""
 
     async def complete(self, request: ModelRequest, egress: Egress) -> ModelReply: ...
@@ -111,7 +115,7 @@ class OpenAIModel:
 
     - `api_key`: the key, or a reference such as `secret://openai`, or None, if the service needs no key
     - `stream`: whether the service sends the answer as a stream of parts
-    - `prices`: the price for a million input tokens, and the price for a million output tokens
+    - `prices`: the prices for a million input tokens and for a million output tokens
     """
 
     model: str
@@ -201,7 +205,7 @@ def read_stream(content: bytes, on_text: Callable[[str], None] | None = None) ->
     calls: dict[int, dict[str, str]] = {}
     usage: Mapping[str, Any] = {}
     model, ended = "", False
-    for line in content.decode("utf-8").splitlines():
+    for line in _LINE_END.split(content.decode("utf-8")):
         if not line.startswith("data:"):
             continue
         data = line[5:].strip()
@@ -240,11 +244,11 @@ def _tool_call(call: Mapping[str, Any]) -> ToolCall:
 
 
 class ScriptedModel:
-    """A model that answers from a script. Each answer is a text, a `ModelReply`, an exception, or a function of the
-    request.
+    """A model that answers from a script.
 
-    `requests` has the requests that the model got. After the last answer, the model starts the script again if `repeat`
-    is true. Otherwise it raises `ModelRefused`.
+    Each answer is a text, a `ModelReply`, an exception, or a function of the request. After the last answer, the script
+    starts again if `repeat` is true. Otherwise the model raises `ModelRefused`. `requests` has the requests that the
+    model got.
     """
 
     def __init__(self, *answers: Any, repeat: bool = False) -> None:

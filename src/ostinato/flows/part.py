@@ -1,8 +1,4 @@
-"""Connect agents to one app.
-
-The app gets the API `app.agents`, and the durable functions for sessions, turns, campaigns and occurrences. Loops end
-lost sessions and campaigns, and delete old conversations.
-"""
+"""Connect agents to one app: its API `app.agents`, the durable functions, and the background loops."""
 
 from __future__ import annotations
 
@@ -23,7 +19,7 @@ from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
 from ostinato.flows.campaigns.run import Surroundings, campaign_function
 from ostinato.flows.definition import Agent, AgentCodes
 from ostinato.flows.direct_turns import DirectTurns
-from ostinato.flows.lost import end_lost_sessions, lost_campaigns, lost_reason, lost_turns, newly_lost_sessions, scan
+from ostinato.flows.lost import FINDINGS, end_lost_sessions, lost_campaigns, scan
 from ostinato.flows.model import TURN_FUNCTION
 from ostinato.flows.retention import delete_old
 from ostinato.flows.runner import look_at_turn, turn_function
@@ -57,7 +53,6 @@ class AgentsPart(Part):
         self._turns = DirectTurns(host)
 
     def take_over(self, before: Part) -> None:
-        """Take over the agents of `before`, the part that this one replaces. Their functions then use this part."""
         assert isinstance(before, AgentsPart)
         self._around.codes = before._around.codes
         before._successor = self
@@ -66,12 +61,12 @@ class AgentsPart(Part):
 
     @property
     def _newest(self) -> AgentsPart:
-        """This part, or the newest part that has replaced it. Only the newest part works on the app's present store."""
+        """The `AgentsPart` of the app's present store: the latest replacement of this object, or this object itself."""
         return self if self._successor is None else self._successor._newest
 
     def _declare(self, agent: Agent) -> None:
-        """Declare the durable function for an agent's sessions. With the first agent, also declare the functions for
-        turns, campaigns and occurrences."""
+        """Declare the durable function for an agent's sessions, and add the agent's tools for schedules. With the first
+        agent, also declare the durable functions that all agents share."""
         functions = self.host.way("functions")
 
         async def session(
@@ -85,16 +80,21 @@ class AgentsPart(Part):
 
         functions.declare(name=agent.function_name, queue=agent.settings.queue)(session)
         if TURN_FUNCTION not in functions.codes:
-            functions.declare(name=TURN_FUNCTION)(turn_function(self._host, self._place_of))
+            codes = self._around.codes
+            functions.declare(name=TURN_FUNCTION)(turn_function(self._host, codes))
             functions.declare(name=CAMPAIGN_FUNCTION)(campaign_function(lambda: self._newest.surroundings))
-            functions.declare(name=OCCURRENCE)(occurrence_function(self._host, self._place_of))
+            functions.declare(name=OCCURRENCE)(occurrence_function(self._host, codes))
+
+        def schedules_in(namespace: str) -> AgentSchedules:
+            return self._newest.api.within(namespace, None).schedules(agent.name)
+
         for tools in agent.settings.tools:
             if not isinstance(tools, ScheduleTools):
                 raise OstinatoError(
                     f"agent {agent.name!r}: tools {short_repr(tools)} is not schedule_tools(…); declare a function "
                     "with @agent.tool"
                 )
-            add_schedule_tools(agent, tools, _ForTools(self))
+            add_schedule_tools(agent, tools, schedules_in)
 
     def _host(self) -> Host:
         return self._newest.host
@@ -103,44 +103,30 @@ class AgentsPart(Part):
     def surroundings(self) -> Surroundings:
         return Surroundings(self.host, self._around.codes.get, self._turns)
 
-    def _place_of(self, agent: str, namespace: str, actor: str | None) -> Place | None:
-        host = self._newest.host
-        code = self._newest._around.codes.get(agent)
-        if code is None:
-            return None
-        return Place(namespace, agent, code.settings.queue, host.engine().clock.now(), host.new_id, actor)
-
-    def _place_here(self, agent: str, namespace: str, actor: str | None) -> Place:
-        """Return a `Place` for an agent that this process has."""
-        place = self._place_of(agent, namespace, actor)
-        assert place is not None
-        return place
-
     def begin(self, engine: Engine) -> Mapping[str, Body]:
         self._turns.start()
         return {}
 
     async def prepare(self) -> None:
-        """Store the declarations of this process's agents, so that other processes can read them. Then apply the
-        schedules that these agents declare."""
-        now = self.host.engine().clock.now()
-        for agent in self._around.codes.by_name.values():
+        """Store the declarations of this process's agents for other processes, and apply the agents' schedules."""
+        host, agents = self.host, list(self._around.codes.by_name.values())
+        now = host.engine().clock.now()
+        for agent in agents:
             agent.check()
             check_schedule_tools(agent)
-        rows: list[Any] = [(agent.name, agent.declaration(), now) for agent in self._around.codes.by_name.values()]
+        if not agents:
+            return
+        check_agreement(agents)
+        rows = [(agent.name, orjson.dumps(agent.declaration()).decode(), now) for agent in agents]
 
         def declare(_: int) -> Operation[None]:
             yield statement("declare_agents", rows)
 
-        if not rows:
-            return
-        agents = list(self._around.codes.by_name.values())
-        check_agreement(agents)
-        await self.host.store.run(declare)
+        await host.store.run(declare)
         for agent in agents:
-            declared = orjson.loads(agent.declaration())
-            place = self._place_here(agent.name, self.host.namespace, self.host.actor)
-            await apply_schedules(self.host, agent, place, declared)
+            now = host.engine().clock.now()
+            place = Place(host.namespace, agent.name, agent.settings.queue, now, host.new_id, host.actor)
+            await apply_schedules(host, agent, place, agent.declaration())
 
     def loops(self) -> Mapping[str, Loop]:
         agents = self._around.codes.by_name.values()
@@ -154,14 +140,14 @@ class AgentsPart(Part):
         await close_group(self.host.store)
 
     async def _end_lost(self) -> None:
-        """End sessions and campaigns soon after their runs have failed or were stopped. Unfinished turns of these
-        sessions fail."""
+        """Look again and again for open sessions and campaigns whose run has failed or was stopped, and end them."""
         host = self.host
 
         since = host.engine().clock.now() - _FIRST_LOOK
 
         def look(_: int) -> Operation[tuple[Rows, Rows, Rows]]:
-            turns, sessions = (yield from lost_turns()), (yield from newly_lost_sessions(since))
+            turns = yield statement("lost_turns", limit=FINDINGS)
+            sessions = yield statement("newly_lost_sessions", since=since, limit=FINDINGS)
             return turns, sessions, (yield from lost_campaigns(host.engine().clock.now()))
 
         with host.engine().listeners.watching() as news:
@@ -183,7 +169,6 @@ class AgentsPart(Part):
                 await asyncio.sleep(_PAUSE)  # so that many events in a row cause one search
 
     async def _delete_old(self) -> None:
-        """Every hour, delete conversations and campaigns that are older than the setting `keep` of their agent."""
         host = self.host
         while True:
             for agent in self._around.codes.by_name.values():
@@ -194,38 +179,16 @@ class AgentsPart(Part):
             await asyncio.sleep(_HOUR)
 
     async def _end_lost_campaign(self, id: str, namespace: str, agent: str, status: str) -> bool:
-        """End a campaign whose run is over. Return whether some of its turns are still in progress, so that it must be
-        checked again."""
+        """End a campaign whose run is over. Return True if turns are in progress and this must be called again."""
         host = self.host
         answer = "again"
         while answer == "again":
             place = Place(namespace, agent, "", host.engine().clock.now(), host.new_id)
             answer = await host.store.run(
-                lambda _, place=place: end_lost_campaign(place, id, lost_reason(status))  # type: ignore[misc]
+                lambda _, place=place: end_lost_campaign(place, id, status)  # type: ignore[misc]
             )
         host.engine().nudge()
         return answer == "wait"
-
-
-class _ForTools:
-    """What the tools of an agent need from its app."""
-
-    def __init__(self, part: AgentsPart) -> None:
-        self._part = part
-
-    def host(self) -> Host:
-        return self._part._newest.host
-
-    def place(self, agent: str, namespace: str) -> Place:
-        return self._part._place_here(agent, namespace, None)
-
-    def schedules(self, agent: str, namespace: str) -> AgentSchedules:
-        return self._part._newest.api.within(namespace, None).schedules(agent)
-
-    def declared(self, agent: str) -> Mapping[str, Any]:
-        code = self._part._newest._around.codes.by_name[agent]
-        declared: Mapping[str, Any] = orjson.loads(code.declaration())
-        return declared
 
 
 RUNTIME = Runtime(part=AgentsPart, scan=scan)

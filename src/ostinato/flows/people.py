@@ -22,6 +22,7 @@ from ostinato.flows.store import (
     read_user,
     session_row,
     statement,
+    write_events,
 )
 from ostinato.flows.turns import (
     ASKED_FOR,
@@ -31,29 +32,28 @@ from ostinato.flows.turns import (
     hand_over,
     has_person,
     load_turn,
+    lock_known_user,
     open_session,
     session_event,
     turn_event,
     why_lost,
 )
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 
 ASYNC, LIVE, PROXY = "async_resolution", "live_takeover", "proxy"
-MODES = (ASYNC, LIVE, PROXY)
 _STATES = {ASYNC: Hitl.PENDING_ADMIN_RESOLUTION, LIVE: Hitl.LIVE_TAKEOVER, PROXY: Hitl.PROXY}
 RESOLUTION, INPUT = "resolution", "input"  # causes of resumed turns
 
 
 def set_hitl(place: Place, turn_id: str, state: Hitl, event: str, **data: Any) -> Operation[None]:
-    """Set the `hitl` state of a turn's session, and write an event if it changes."""
+    """Set the `hitl` state of a turn's session, and write an event if the state changes."""
     _, session, turn = yield from load_turn(turn_id)
     if session.hitl is state:
         return
     session.hitl = state
     yield statement("update_sessions", [session_row(session)])
-    yield sql("notify")
-    yield sql("insert_events", [turn_event(place, turn, event, session, **data)])
+    yield from write_events(turn_event(place, turn, event, session, **data))
 
 
 def escalate(
@@ -67,9 +67,15 @@ def escalate(
     to: str | None = None,
     replace: bool = False,
 ) -> Operation[None]:
-    """Ask a person to decide, to take over the conversation, or to be a proxy. `mode` says which. Repeated calls with
-    the same `id` ask only once. A session has at most one proxy: a second proxy raises `Conflict`. With `replace`, the
-    first proxy is ended instead, in the same transaction."""
+    """Ask a person for help in the session of a turn. `mode` says what the person is asked to do:
+
+    - `async_resolution`: decide the question
+    - `live_takeover`: take over the conversation with the user
+    - `proxy`: be between the user and the flow: get the user's messages, and speak to the flow
+
+    Repeated calls with the same `id` ask once. A session has at most one proxy. If `mode` is `proxy` and the session
+    already has another proxy, raise `Conflict`. With `replace`, end the other proxy instead.
+    """
     user, session, turn = yield from load_turn(turn_id)
     if mode == PROXY:
         yield from _end_other_proxy(place, session, id, replace)
@@ -82,13 +88,11 @@ def escalate(
         return
     session.hitl, session.escalation_id = _STATES[mode], id
     if mode == LIVE:
-        session.takeover = session.takeover or to or f"{ASKED_FOR}{id}"  # a person who has taken over keeps the session
+        session.takeover = session.takeover or f"{ASKED_FOR}{id}"  # a person who has taken over keeps the session
     yield statement("update_sessions", [session_row(session)])
-    yield sql("notify")
     name = "hitl:proxy_started" if mode == PROXY else "hitl:escalated"
-    yield sql(
-        "insert_events", [turn_event(place, turn, name, session, escalation_id=id, mode=mode, question=question, to=to)]
-    )
+    event = turn_event(place, turn, name, session, escalation_id=id, mode=mode, question=question, to=to)
+    yield from write_events(event)
 
 
 def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: bool) -> Operation[None]:
@@ -103,8 +107,11 @@ def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: boo
 
 
 def close_escalation(place: Place, id: str, status: str, event: str) -> Operation[EscalationRecord]:
-    """Close an escalation that is still pending, because it timed out or its proxy was stopped. Return the escalation
-    as it is afterwards. A live takeover that a person has begun does not time out and stays pending."""
+    """Close a pending escalation: set its status to `status`, and write the event `event`. Return the escalation.
+
+    Nothing changes in two cases: the escalation is not pending; or `status` is `timed_out`, and a person has begun the
+    takeover that the escalation asked for.
+    """
     escalation, _, session = yield from _locked(place.namespace, id)
     if escalation.status != "pending":
         return escalation
@@ -113,16 +120,13 @@ def close_escalation(place: Place, id: str, status: str, event: str) -> Operatio
     escalation.status, escalation.resolved = status, place.now
     yield statement("update_escalations", [escalation_row(escalation)])
     yield from _release(session, escalation, Hitl.TIMED_OUT if status == "timed_out" else Hitl.NONE)
-    yield sql("notify")
-    yield sql("insert_events", [escalation_event(place, escalation, event)])
+    yield from write_events(escalation_event(place, escalation, event))
     return escalation
 
 
-def resolve(
-    place: Place, id: str, approved: bool, message: str | None, action: Any, actor: str
-) -> Operation[EscalationRecord]:
-    """Decide an escalation, and wake the flow that asked. Return the escalation. Raises `NotFound` if the agent has no
-    such escalation, or `Conflict` if it is not pending."""
+def resolve(place: Place, id: str, approved: bool, message: str | None, action: Any, actor: str) -> Operation[None]:
+    """Decide an escalation, and wake the flow that asked. Raises `NotFound` if there is no such escalation. Raises
+    `Conflict` if the escalation is not pending, or if the run of its session has ended."""
     escalation, user, session = yield from _locked(place.namespace, id)
     if escalation.agent != place.agent:
         raise NotFound(f"there is no escalation {id!r}")
@@ -136,12 +140,10 @@ def resolve(
     escalation.action = None if action is None else orjson.dumps(action).decode()
     yield statement("update_escalations", [escalation_row(escalation)])
     yield from _release(session, escalation, Hitl.RESOLVED)
-    yield sql("notify")
     event = "hitl:takeover_ended" if escalation.mode == LIVE else "hitl:resolved"
-    yield sql("insert_events", [escalation_event(place, escalation, event, approved=approved)])
+    yield from write_events(escalation_event(place, escalation, event, approved=approved))
     if session.ended is None:
         yield from _wake(place, user, session, f"resolve/{id}", {"cause": RESOLUTION, "escalation": id})
-    return escalation
 
 
 def _locked(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRecord, SessionRecord]]:
@@ -157,10 +159,11 @@ def _locked(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRe
 def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) -> Operation[None]:
     """Update a session after `escalation` was closed.
 
-    - If the session has ended or has another current escalation, do nothing.
-    - If `escalation` was a live takeover, end the takeover.
-    - If other escalations are pending, make the newest one current, and set the session's `hitl` for it.
-    - Otherwise set the session's `hitl` to `state`.
+    If the session has ended, or if `escalation` is not its current escalation, do nothing. Otherwise:
+
+    - If `escalation` asked for a live takeover, end the takeover.
+    - If other escalations of the session are pending, make the newest one current, and set the session's `hitl` for it.
+    - If no other escalation is pending, set the session's `hitl` to `state`.
     """
     if session.escalation_id != escalation.id or session.ended is not None:
         return
@@ -176,7 +179,7 @@ def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) 
 def _wake(
     place: Place, user: UserRecord, session: SessionRecord, key: str, metadata: dict[str, Any], text: str | None = None
 ) -> Operation[TurnRecord]:
-    """Send a turn to a session because of what a person did. Return the turn."""
+    """Send a new turn to a session, because a person has decided or written something. Return the turn."""
     turn = TurnRecord(
         place.new_id(place.now),
         place.namespace,
@@ -198,10 +201,7 @@ def _wake(
 
 
 def _open(place: Place, external_id: str) -> Operation[tuple[UserRecord, SessionRecord]]:
-    rows = yield statement("lock_agent_user", namespace=place.namespace, agent=place.agent, user=external_id)
-    if not rows:
-        raise NotFound(f"agent {place.agent!r} has no user {external_id!r}")
-    user = read_user(rows[0])
+    user = yield from lock_known_user(place, external_id)
     session = yield from open_session(place, user)
     if session is None:
         raise NotFound(f"user {external_id!r} of agent {place.agent!r} has no open session")
@@ -209,8 +209,8 @@ def _open(place: Place, external_id: str) -> Operation[tuple[UserRecord, Session
 
 
 def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRecord]:
-    """Give a conversation to a person. After the commit the agent says nothing. Raises `NotFound` if the user has no
-    open session, or `Conflict` if another person has taken over."""
+    """Give a conversation to a person, and return the session. Raises `NotFound` if the user has no open session, or
+    `Conflict` if another person has taken over."""
     _, session = yield from _open(place, external_id)
     if session.takeover == actor:
         return session
@@ -218,13 +218,12 @@ def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRe
         raise Conflict(f"{session.takeover} has taken over the session of {external_id!r} already")
     session.takeover = actor
     yield statement("update_sessions", [session_row(session)])
-    yield sql("notify")
-    yield sql("insert_events", [session_event(place, session, "hitl:takeover_started", by=actor)])
+    yield from write_events(session_event(place, session, "hitl:takeover_started", by=actor))
     return session
 
 
 def hand_back(place: Place, external_id: str, actor: str, message: str | None) -> Operation[SessionRecord]:
-    """Give a conversation back to the agent. If a flow asked for the takeover, it continues."""
+    """Give a conversation back to the agent, and return the session. A flow that asked for the takeover continues."""
     _, session = yield from _open(place, external_id)
     if session.takeover is None:
         return session
@@ -233,17 +232,21 @@ def hand_back(place: Place, external_id: str, actor: str, message: str | None) -
         return read_session((yield statement("session_by_id", id=session.id))[0])
     session.takeover = None
     yield statement("update_sessions", [session_row(session)])
-    yield sql("notify")
-    yield sql("insert_events", [session_event(place, session, "hitl:takeover_ended", by=actor)])
+    yield from write_events(session_event(place, session, "hitl:takeover_ended", by=actor))
     return session
 
 
 def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operation[Accepted]:
-    """Send a person's text: during a takeover to the user, during a proxy to the flow.
+    """Send the text of a person, `place.actor`, in a user's session. Return the accepted turn.
 
-    If the same text was sent with this `id` before, return the earlier turn, with `new` false. If another text was sent
-    with this `id`, raise `Conflict`. If there is neither a takeover nor a proxy, raise `Conflict`. If another person
-    has taken over, raise `Conflict`. If another person is the proxy, raise `Denied`.
+    - If a person has taken over the session, or if the flow has asked for a takeover, the text goes to the user.
+    - If the session is in the state `proxy`, the text goes to the session's flow. In this state, one person speaks to
+      the flow instead of the user. The first person who sends a text becomes this person.
+
+    If the same text was sent with this `id` before, return the earlier turn.
+
+    Raises `Conflict` if another text was sent with this `id`, if another person has taken over, or if neither case in
+    the list applies. Raises `Denied` if another person already speaks to the flow.
     """
     user, session = yield from _open(place, external_id)
     key = f"person/{id}"
@@ -264,10 +267,8 @@ def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operati
 
 
 def _become_proxy(place: Place, session: SessionRecord, external_id: str) -> Operation[None]:
-    """Make `place.actor` the only person who may speak to the flow during this proxy.
-
-    Raise `Denied` if another person has spoken to the flow first.
-    """
+    """Make `place.actor` the proxy of a session, the only person who may speak to its flow. Raises `Denied` if another
+    person already is the proxy."""
     escalation = read_escalation((yield statement("escalation_by_id", id=session.escalation_id))[0])
     data = orjson.loads(escalation.data or "{}")
     person = data.setdefault("person", place.actor)
@@ -278,12 +279,6 @@ def _become_proxy(place: Place, session: SessionRecord, external_id: str) -> Ope
 
 
 def note_denial(place: Place, id: str, action: str, subject: str) -> Operation[None]:
-    """Write an event which says that the actor was not allowed to act. Repeated calls with the same id write it only
-    once."""
+    """Write an event about an actor who was not allowed to act. Repeated calls with the same id write it once."""
     event = audit(place.now, place.namespace, "hitl:denied", subject, place.actor, agent=place.agent, action=action)
-
-    def write() -> Operation[None]:
-        yield sql("notify")
-        yield sql("insert_events", [event])
-
-    yield from once(place.namespace, id, "agents.note_denial", place.now, write())
+    yield from once(place.namespace, id, "agents.note_denial", place.now, write_events(event))

@@ -1,6 +1,6 @@
-"""Store an agent's messages before they are sent, and later the results of sending them.
+"""Store an agent's messages before they are sent (as intents), and later store the results of sending them.
 
-A message that is about to be sent is an intent. Each function is one transaction, or a part of one.
+Each function is one transaction, or a part of one.
 """
 
 from __future__ import annotations
@@ -23,9 +23,17 @@ from ostinato.flows.model import (
     TurnRecord,
     UserRecord,
 )
-from ostinato.flows.store import message_row, outgoing_row, read_outgoing, read_session, session_row, statement
+from ostinato.flows.store import (
+    message_row,
+    outgoing_row,
+    read_outgoing,
+    read_session,
+    session_row,
+    statement,
+    write_events,
+)
 from ostinato.flows.turns import Place, load_turn, turn_event
-from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.contract import Operation, Row
 
 TAKEN = "live_takeover"  # why a message is not sent: a person has taken over
 CAMPAIGN_STOPPED = "campaign_stopped"  # why a message is not sent: its campaign was stopped
@@ -36,11 +44,10 @@ FORWARD = "forward"  # the role of a user's message that is forwarded to a perso
 class Candidate:
     """A message that is about to be sent.
 
-    - `role`: `assistant` if the agent speaks, `human` if a person speaks in the agent's place, or `FORWARD`
+    - `role`: `assistant` if the agent speaks, `human` if a person speaks in the agent's place, or `forward` if a user's
+      message is forwarded to a person
     - `forced`: whether the message is sent even while a person has taken over
-    - `to`: the address, or None, if the message goes to the user's address
-
-    The role `FORWARD` is for a user's message that is forwarded to a person.
+    - `to`: the address, or None for the user's address
     """
 
     reply: str
@@ -64,14 +71,16 @@ class Sent:
 def commit_intent(
     place: Place, turn_id: str, number: int, candidate: Candidate, policy: Mapping[str, Any], *, unasked: bool = False
 ) -> Operation[dict[str, Any]]:
-    """Commit a message before it is sent.
+    """Commit a message before it is sent. Return a dict with `key`, `address` and `user`.
 
-    Return a dict with `key`, `address` and `user`. If the message was committed before, the dict also has `stored`, the
-    committed message.
+    If the message was committed before, the dict also has `stored`, the committed message.
 
-    If the message must not be sent, return a dict with only `suppressed`, the reason. A message is suppressed if a
-    person has taken over, or if its campaign was stopped. With `unasked`, it is also suppressed if the user has opted
-    out. `unasked` means that the user did not ask for the message.
+    If the message must not be sent, nothing is committed, and the dict has only `suppressed`, the reason. There are
+    three reasons:
+
+    - A person has taken over, and the candidate is not `forced`.
+    - The user has opted out, and did not ask for the message (`unasked`).
+    - The message belongs to a campaign that was stopped.
     """
     user, session, turn = yield from load_turn(turn_id)
     key = f"{turn.id}_{number}"
@@ -87,15 +96,13 @@ def commit_intent(
         return {"suppressed": CAMPAIGN_STOPPED}
     outgoing = new_outgoing(place, key, turn, session, user, candidate)
     yield statement("insert_outgoing", [outgoing_row(outgoing)])
-    yield sql("notify")
-    yield sql("insert_events", [prepared_event(place, key, turn, session, candidate, policy)])
+    yield from write_events(prepared_event(place, key, turn, session, candidate, policy))
     return {"key": key, "address": outgoing.address, "user": user.external_id}
 
 
 def new_outgoing(
     place: Place, key: str, turn: TurnRecord, session: SessionRecord, user: UserRecord, candidate: Candidate
 ) -> OutgoingRecord:
-    """Return the row of a message that is about to be sent."""
     return OutgoingRecord(
         key,
         turn.namespace,
@@ -125,7 +132,6 @@ def prepared_event(
 
 
 def _stored(outgoing: OutgoingRecord) -> dict[str, Any]:
-    """Return a committed message as a dict, with its content and its delivery status."""
     return {
         "reply": outgoing.text,
         "structured": None if outgoing.data is None else orjson.loads(outgoing.data),
@@ -136,13 +142,11 @@ def _stored(outgoing: OutgoingRecord) -> dict[str, Any]:
 
 
 def find_takeover(session_id: str) -> Operation[bool]:
-    """Return whether a person has taken over the conversation."""
     rows = yield statement("session_by_id", id=session_id)
     return bool(rows) and read_session(rows[0]).takeover is not None
 
 
 def _is_stopped(turn: TurnRecord) -> Operation[bool]:
-    """Return whether the campaign of a turn was stopped, so that the turn must not send any more."""
     rows = yield campaign_statement("campaign_status", id=turn.key.removeprefix(KEY))
     return bool(rows) and rows[0][0] in STOPPED
 
@@ -150,8 +154,8 @@ def _is_stopped(turn: TurnRecord) -> Operation[bool]:
 def settle_response(
     place: Place, turn_id: str, sent: Sent, producer: str, policy: Mapping[str, Any]
 ) -> Operation[dict[str, Any]]:
-    """Write the result of sending a message. If the message was or may have been delivered, add it to the conversation.
-    Return the state of the session, for `on_response`."""
+    """Write the result of sending a message. A message that may have been delivered becomes part of the conversation.
+    Return the state of the session, which the hook `on_response` gets."""
     _, session, turn = yield from load_turn(turn_id)
     rows = yield statement(
         "settle_outgoing", [(sent.key, sent.delivery.value, sent.provider_id, sent.error)], now=place.now
@@ -164,13 +168,12 @@ def settle_response(
     if said is not None:
         yield statement("insert_said", [message_row(said)])
         yield statement("update_sessions", [session_row(session)])
-    yield sql("notify")
-    yield sql("insert_events", events)
+    yield from write_events(*events)
     return meta
 
 
 def state_of(session: SessionRecord) -> dict[str, Any]:
-    """Return the state of a session as the dict that `on_response` gets."""
+    """Return the state of a session as a dict. The hook `on_response` gets this state."""
     return {"hitl_state": session.hitl_state.value, "escalation_id": session.escalation_id}
 
 
@@ -183,9 +186,13 @@ def settled(
     producer: str,
     policy: Mapping[str, Any],
 ) -> tuple[MessageRecord | None, list[Row]]:
-    """Return what to write after sending: the message for the conversation, and the event rows. The message is None if
-    sending failed, or if the message was only forwarded to a person. If the message is not None, this also increases
-    `session.messages`."""
+    """Return what to write after the message `stored` was sent: a new message of the conversation or None, and event
+    rows.
+
+    - If sending failed, the first value is None.
+    - If `stored` is a user's message that was forwarded to a person, the first value is None.
+    - Otherwise the first value is the message to add to the conversation, and `session.messages` is increased by one.
+    """
     more = {"key": sent.key, "producer": producer, **_policies(policy)}
     if sent.error == TAKEN:
         events = [turn_event(place, turn, "response:canceled", session, **more, stage="dispatch", reason=TAKEN)]
@@ -204,21 +211,15 @@ def settled(
 def note_response(
     place: Place, turn_id: str, id: str, event: str, stage: str, reason: str | None, policy: Mapping[str, Any]
 ) -> Operation[None]:
-    """Write an event which says that a response failed at a stage or was canceled. Repeated calls with the same id
-    write it only once."""
+    """Write an event about a response that failed or was canceled. Repeated calls with the same `id` write it once."""
     _, session, turn = yield from load_turn(turn_id)
-    written = turn_event(place, turn, event, session, stage=stage, reason=reason, **_policies(policy))
-
-    def write() -> Operation[None]:
-        yield sql("notify")
-        yield sql("insert_events", [written])
-
-    yield from once(place.namespace, id, "agents.note_response", place.now, write())
+    row = turn_event(place, turn, event, session, stage=stage, reason=reason, **_policies(policy))
+    yield from once(place.namespace, id, "agents.note_response", place.now, write_events(row))
 
 
 def message_id(key: str) -> str:
-    """Return the id of a message, made from the key with which it was sent. It sorts after the user's message of the
-    same turn."""
+    """Return the id that a sent message gets in the conversation. `key` is the key with which the message was sent. In
+    the same turn, this id sorts after the id of the user's message."""
     turn_id, _, number = key.rpartition("_")
     return f"{turn_id}1{int(number):05}"
 

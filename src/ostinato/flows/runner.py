@@ -1,19 +1,17 @@
-"""Define the durable function `agent-turn`, which gives an input to an agent.
-
-The outcome of the turn is the result of the function's run.
-"""
+"""Define the durable function `agent-turn`. It gives an input to an agent, and returns the outcome of the turn."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from typing import Any, TypeAlias
+from typing import Any
 
 import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError, check_text, short_repr
+from ostinato.flows.definition import AgentCodes
 from ostinato.flows.model import (
     GIVEN_SOURCES,
     INBOUND_KEY,
@@ -28,6 +26,7 @@ from ostinato.flows.model import (
     TurnInput,
     TurnOutcome,
 )
+from ostinato.flows.read_values import read_choice, read_truth
 from ostinato.flows.store import read_turn, statement
 from ostinato.flows.turns import Accepted, Place, accept_turn, end_session, load_turn, outcome_of, why_lost
 from ostinato.flows.writing import write_patiently
@@ -44,8 +43,7 @@ def check_turn(turn_input: TurnInput) -> None:
     """Raise OstinatoError if a field of a turn's input is invalid. The message names the field."""
     check_text(turn_input.user, "the turn's user", MOST_ID)
     check_text(turn_input.key, "the turn's key", MOST_KEY)
-    if turn_input.source not in GIVEN_SOURCES:
-        raise OstinatoError(f"the turn's source {short_repr(turn_input.source)} is none of {', '.join(GIVEN_SOURCES)}")
+    read_choice(turn_input.source, "the turn's source", GIVEN_SOURCES)
     for prefix in (*RESERVED_KEYS, *(() if turn_input.source == "inbound" else (INBOUND_KEY,))):
         if turn_input.key.startswith(prefix):
             raise OstinatoError(
@@ -57,8 +55,7 @@ def check_turn(turn_input: TurnInput) -> None:
         check_text(turn_input.session_id, "the turn's session_id")
         if turn_input.source != "scheduled":
             raise OstinatoError("the turn's session_id is for scheduled turns: a message goes to the user's session")
-    if not isinstance(turn_input.bootstrap, bool):
-        raise OstinatoError(f"the turn's bootstrap {short_repr(turn_input.bootstrap)} is neither True nor False")
+    read_truth(turn_input.bootstrap, "the turn's bootstrap")
     if turn_input.defer_max is not None:
         if turn_input.on_active_flow != "defer":
             raise OstinatoError("the turn's defer_max is for on_active_flow='defer'")
@@ -66,10 +63,7 @@ def check_turn(turn_input: TurnInput) -> None:
     for name, value in (("metadata", turn_input.metadata), ("input", turn_input.input)):
         if value is not None and not isinstance(value, Mapping):
             raise OstinatoError(f"the turn's {name} {short_repr(value)} is not an object")
-    if turn_input.on_active_flow not in ON_ACTIVE_FLOW:
-        raise OstinatoError(
-            f"the turn's on_active_flow {short_repr(turn_input.on_active_flow)} is none of {', '.join(ON_ACTIVE_FLOW)}"
-        )
+    read_choice(turn_input.on_active_flow, "the turn's on_active_flow", ON_ACTIVE_FLOW)
     if turn_input.text is not None:
         check_text(turn_input.text, "the turn's text", MOST_TEXT)
     if turn_input.source == "inbound" and not turn_input.text:
@@ -94,30 +88,31 @@ def read_turn_input(value: Mapping[str, Any]) -> TurnInput:
     return turn_input
 
 
-PlaceOf: TypeAlias = Callable[[str, str, str | None], Place | None]
-
-
-def find_place(host: Host, place_of: PlaceOf, agent: str, namespace: str, now: Micros) -> Operation[Place]:
-    """Return a `Place` for an agent. If only other nodes have the agent, its queue comes from the stored declaration.
-    Raises `NotFound` if no node has declared the agent."""
-    place = place_of(agent, namespace, None)
-    if place is not None:
-        return place
+def find_place(host: Host, codes: AgentCodes, agent: str, namespace: str, now: Micros) -> Operation[Place]:
+    """Return a `Place`, the context of an agent's transactions. The agent's queue comes from its code or, if this
+    process lacks the code, from its stored declaration. Raises `NotFound` if no node has declared the agent."""
+    code = codes.get(agent)
+    if code is not None:
+        return Place(namespace, agent, code.settings.queue, now, host.new_id)
     rows = yield statement("declared_agent", name=agent)
     if not rows:
         raise NotFound(f"there is no agent {agent!r}; no node has declared it yet")
     return Place(namespace, agent, orjson.loads(rows[0][0])["queue"], now, host.new_id)
 
 
-def turn_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Callable[..., Any]:
-    """Return the function `agent-turn`. `host_of` returns the app's host. `place_of` returns the `Place` for an agent,
-    a namespace and an actor, or None if this process does not have the agent."""
+def turn_function(host_of: Callable[[], Host], codes: AgentCodes) -> Callable[..., Any]:
+    """Return the durable function `agent-turn`. It passes one input to an agent, waits until the turn is over, and
+    returns the turn's outcome.
+
+    - `host_of`: returns the `Host`, the objects that the app provides
+    - `codes`: the agents that are declared in this process
+    """
 
     async def agent_turn(ctx: FunctionContext, agent: str, turn: dict[str, Any]) -> dict[str, Any]:
         turn_input = replace(read_turn_input(turn), reply_to=ctx.run_id)
 
         def accept_declared(now: Micros) -> Operation[Accepted]:
-            place = yield from find_place(host_of(), place_of, agent, ctx.namespace, now)
+            place = yield from find_place(host_of(), codes, agent, ctx.namespace, now)
             return (yield from accept_turn(place, turn_input))
 
         async def accept() -> dict[str, Any]:
@@ -140,7 +135,7 @@ async def wait_for_outcome(
     agent: str,
     turn_id: str,
 ) -> dict[str, Any]:
-    """Wait for the outcome of a turn whose `reply_to` is this run, and return it as JSON."""
+    """Wait for the end of a turn, and return its outcome as JSON. The turn's `reply_to` must be the run of `ctx`."""
 
     async def look() -> dict[str, Any] | None:
         def look_now(now: Micros) -> Operation[TurnOutcome | None]:
@@ -158,8 +153,8 @@ async def wait_for_outcome(
 
 
 def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:
-    """Return the outcome of a turn, or None if the turn is still in progress. If the turn is unfinished but its
-    session's run is over, end the session and return the failure. Raises `NotFound` if there is no such turn."""
+    """Return the outcome of a turn, or None if the turn is in progress. If the run of the turn's session is over, first
+    end the session, so that the turn fails. Raises `NotFound` if there is no such turn."""
     rows = yield statement("turn_by_id", id=turn_id)
     if not rows:
         raise NotFound(f"there is no turn {turn_id!r}")

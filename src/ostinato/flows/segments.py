@@ -1,9 +1,9 @@
-"""Select the users whom a campaign is for.
+"""Select the users of a campaign.
 
-These users are a segment, which a caller describes by a selector, a JSON object. The selector is checked at once, and
-evaluated when the campaign begins.
+The users of a campaign are a segment. A caller describes the segment with a selector, a JSON object. The selector is
+checked at once, but evaluated only when the campaign begins.
 
-A selector may contain a query in a small language over the fields of users. The query is evaluated in Python. So no
+A selector may contain a query in a small language over the fields of users. The query is evaluated in Python, so no
 text of a caller becomes part of an SQL statement.
 """
 
@@ -19,7 +19,8 @@ import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, check_text, did_you_mean, short_repr
-from ostinato.flows.model import DAY, UserRecord
+from ostinato.flows.model import UserRecord
+from ostinato.when.durations import DAY
 from ostinato.when.instants import Micros, read_instant
 
 TYPES = ("all", "active_since", "tag", "custom_query", "users")
@@ -74,7 +75,7 @@ Filter: TypeAlias = Term | Group
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A checked selector. `filter` is the parsed query of a `custom_query`."""
+    """A checked selector. If its type is `custom_query`, `filter` is the parsed query."""
 
     type: str
     active_since_days: int | None = None
@@ -86,7 +87,6 @@ class Segment:
     filter: Filter | None = None
 
     def as_json(self) -> dict[str, Any]:
-        """Return the selector as a JSON object."""
         values = {
             "type": self.type,
             "active_since_days": self.active_since_days,
@@ -104,8 +104,8 @@ class Segment:
         return hashlib.sha256(orjson.dumps(self.as_json(), option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
     def since(self, scheduled_for: Micros) -> Micros:
-        """Return the time at which the period of an `active_since` segment begins. Users belong to the segment if they
-        have sent a message since then. `scheduled_for` is the due time of the campaign."""
+        """Return when the period of an `active_since` segment begins: some days before `scheduled_for`, the due time of
+        the campaign. Users who have sent a message since then belong to the segment."""
         return scheduled_for - (self.active_since_days or 0) * DAY
 
 
@@ -119,8 +119,7 @@ _OF_TYPE: Mapping[str, tuple[str, ...]] = {
 
 
 def check_segment(selector: object, where: str = "the segment") -> Segment:
-    """Read a selector such as `{"type": "tag", "tag": "vip"}`. Raises OstinatoError if it is invalid. `where` names the
-    selector in the message."""
+    """Read a selector such as `{"type": "tag", "tag": "vip"}`. Raises OstinatoError if it is invalid."""
     if not isinstance(selector, Mapping):
         raise OstinatoError(f'{where} {short_repr(selector)} is not an object such as {{"type": "all"}}')
     kind = selector.get("type")
@@ -191,8 +190,8 @@ class Token:
 
 
 def parse_query(query: object, where: str = "the query") -> Filter:
-    """Parse a query such as `locale = "pt" and tags has "vip"`. Raises OstinatoError if it is invalid; the message
-    names the character position."""
+    """Parse a query such as `locale = "pt" and tags has "vip"`. Raises OstinatoError if the query is invalid; the
+    message names the position of the mistake."""
     if not isinstance(query, str) or not query.strip():
         raise OstinatoError(f"{where} {short_repr(query)} is not a text such as 'tags has \"vip\"'")
     if len(query) > MOST_QUERY:
@@ -350,7 +349,11 @@ class _Parser:
 
 
 def matches(filter: Filter, user: UserRecord, tags: Sequence[str]) -> bool:
-    """Return whether a user matches a query. Values of different types are never equal and cannot be ordered."""
+    """Return whether a user matches `filter`, a parsed query.
+
+    If the query compares values of different types, `=`, `<`, `<=`, `>` and `>=` are false, and `!=` is true. All
+    numbers have the same type. `in` and `has` compare like `=`.
+    """
     return _matches(filter, user, tags, orjson.loads(user.data))
 
 

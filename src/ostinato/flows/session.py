@@ -5,8 +5,7 @@ response (the candidate). The flow is the active one, or one that the router cho
 the response is committed (the intent), sent (the dispatch) and stored. The hook `on_response` comes last.
 
 A flow is called inside this function, so its operations are steps and receives of the session's run. The flow survives
-a restart together with the run. While no flow is active, the history is dropped after each turn. So an idle session has
-one recorded operation.
+a restart together with the run. While no flow is active, the history is dropped after each turn.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
 import orjson
 
@@ -55,7 +54,7 @@ from ostinato.flows.model import (
 from ostinato.flows.models import ModelRequest, checked_reply
 from ostinato.flows.responses import CAMPAIGN_STOPPED, TAKEN, Candidate, Sent
 from ostinato.flows.routers import CHOSEN, Detector, Routed, SchemaFlow
-from ostinato.flows.store import read_message, read_session, read_user, statement
+from ostinato.flows.store import fetch_patiently, read_message, read_user, statement
 from ostinato.flows.tool_context import ToolContext
 from ostinato.flows.transports import OutgoingMessage
 from ostinato.flows.turns import Place, Spent
@@ -68,10 +67,12 @@ from ostinato.model import Retry
 from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND, Micros, from_datetime, to_datetime
 
+T = TypeVar("T")
 _HOOK_TIMEOUT = 10 * SECOND
 _SEND_TIMEOUT = 60 * SECOND
 _SEND_RETRY = Retry(attempts=5, delay="1s", factor=4.0)
 _MOST_DEFERRED = 500  # turns that wait until a flow has ended
+Following: TypeAlias = tuple[str, Mapping[str, Any] | None]  # the next flow, and its input
 LOST = "the node was lost while it was being sent"
 _DELAYS = ("2s", "15s", "1m")  # between attempts, after the transport reported that nothing was sent
 
@@ -105,7 +106,6 @@ class LiveTurn:
     cost: int = 0
 
     def count(self, reply: Mapping[str, Any]) -> None:
-        """Add the tokens and the cost of one call of the model."""
         self.model_calls += 1
         self.tokens_in += reply["tokens_in"]
         self.tokens_out += reply["tokens_out"]
@@ -113,7 +113,7 @@ class LiveTurn:
 
     @property
     def outcome(self) -> tuple[Outcome, str | None]:
-        """The outcome of the turn, and the reason, as of now."""
+        """The outcome that the turn would have if it ended now, and the reason. The reason is None if there is none."""
         if self.broken is not None:
             return Outcome.FAILED, self.broken
         if self.delivered:
@@ -143,8 +143,8 @@ class LiveTurn:
 class SessionActor:
     """Handles one conversation. `turn` is the current turn, or None between turns.
 
-    `deferred` lists the turns that wait for the flow to end, as pairs of a turn's id and its deadline. A turn is
-    skipped after its deadline; without a deadline (None) it waits as long as the flow lasts.
+    `deferred` lists the turns that wait until the active flow ends. Each entry is a turn's id and a deadline. After the
+    deadline, the turn is skipped. If the deadline is None, the turn waits as long as the flow lasts.
     """
 
     def __init__(
@@ -176,19 +176,18 @@ class SessionActor:
         now = self.host.engine().clock.now() if now is None else now
         return Place(self.ctx.namespace, self.agent.name, self.agent.settings.queue, now, self.host.new_id)
 
-    async def write(self, name: str, make: Callable[[Place], Operation[Any]]) -> Any:
+    async def write(self, name: str, make: Callable[[Place], Operation[T]]) -> T:
         """Execute one transaction as a step, and return its result."""
 
-        async def run() -> Any:
+        async def run() -> T:
             return await write_patiently(self.host, lambda now: make(self.place(now)))
 
-        return await self.ctx.step(_step(run, name))
+        result: T = await self.ctx.step(_step(run, name))
+        return result
 
     def bounded(self, policy: StepFunction[..., Any]) -> StepFunction[..., Any]:
-        """Return a copy of the step `policy` that gives up after `CRASHES` crashed nodes in a row.
-
-        To give up, the step raises `Fatal` instead of calling its function.
-        """
+        """Return a copy of a step with a limit on crashes. The parameter `policy` is the step. If `CRASHES` nodes in a
+        row were lost while they ran this session, the copy raises `Fatal` instead of calling the step's function."""
 
         def check() -> None:
             if self.ctx.crashes >= CRASHES:
@@ -208,8 +207,12 @@ class SessionActor:
     # Turns
 
     async def run(self) -> None:
-        """Handle one turn, and then continue with an empty history. End the session if no turn comes for a long
-        time."""
+        """Wait for one turn, and handle it. Then start this function again through `ctx.continue_as`, which deletes the
+        recorded steps. The conversation is kept.
+
+        If no turn comes for a long time, end the session, and return. If the turn ends the session, also return. If the
+        run is canceled, stop the session, and raise `Cancelled`.
+        """
         try:
             turn_id = await self._next()
             if turn_id is None:
@@ -227,7 +230,8 @@ class SessionActor:
         self.ctx.continue_as({"session": self.session_id, "deferred": self.deferred, "ending": self.ending})
 
     async def _next(self) -> str | None:
-        """Return the id of the next turn, or None if the session has ended because no turn came for long."""
+        """Return the id of the next turn. If no deferred turn is left, wait for a new turn. If none comes for a long
+        time, end the session, and return None."""
         settings = self.agent.settings
         await self._skip_expired()
         if self.deferred:
@@ -251,7 +255,6 @@ class SessionActor:
         return None
 
     async def _skip_expired(self) -> None:
-        """Skip turns that were deferred for too long."""
         if all(expires is None for _, expires in self.deferred):
             return
         now = from_datetime(self.ctx.now())
@@ -261,13 +264,13 @@ class SessionActor:
             await self.write("expire", lambda place: turns.skip_turns(place, over, "flow_active"))
 
     async def _let_go(self, status: SessionStatus, reason: str) -> bool:
-        return bool(
-            await self.write(status.value, lambda place: turns.let_session_go(place, self.session_id, status, reason))
+        return await self.write(
+            status.value, lambda place: turns.let_session_go(place, self.session_id, status, reason)
         )
 
     async def begin(self, turn_id: str) -> LiveTurn | None:
-        """Begin a turn, and return it. Return None if nothing is left to do, for example because a person has taken
-        over."""
+        """Begin a turn, and return it. Return None if the turn is already over, for example because it was skipped, or
+        because a person has taken over."""
 
         def read(place: Place) -> Operation[dict[str, Any] | None]:
             turn, over = yield from turns.begin_turn(place, turn_id)
@@ -277,7 +280,7 @@ class SessionActor:
         return None if facts is None else self._go_on_with(facts)
 
     async def resume(self, cause: str) -> LiveTurn:
-        """Begin a turn for a flow that has waited and can continue. `cause` says what ended the waiting."""
+        """Begin a turn for a flow whose wait is over. `cause` says what ended the wait."""
         key = f"resume/{self.ctx.uuid()}"
 
         def read(place: Place) -> Operation[dict[str, Any]]:
@@ -287,9 +290,7 @@ class SessionActor:
         return self._go_on_with(await self.write("resume", read))
 
     def _facts(self, turn: Any) -> Operation[dict[str, Any]]:
-        """Return the values from which a `LiveTurn` is built, as a JSON object (see `facts_of`). This locks and reads
-        the turn's user. If this node lacks the turn's flow, it also reads whether another node has declared the
-        flow."""
+        """Lock a turn's user. Return a JSON object with the values from which the turn's `LiveTurn` is made."""
         user = read_user((yield statement("lock_agent_user_id", id=turn.user_id))[0])
         tags = yield from turns.read_tags([user.id])
         declared = False
@@ -318,8 +319,8 @@ class SessionActor:
         return TurnOutcome.from_json(await self.write("finish", write))
 
     def _end_turn(self, outcome: Outcome | None, reason: str | None) -> tuple[LiveTurn, Outcome, str | None] | None:
-        """Clear the current turn. Return the turn, its outcome and the reason, or None if there was no current turn. If
-        `outcome` is None, the returned outcome is `LiveTurn.outcome`."""
+        """Clear the current turn. Return the turn, its outcome and the reason. If `outcome` is None, the outcome comes
+        from `LiveTurn.outcome`. If there is no current turn, return None instead of the three values."""
         turn, self.turn = self.turn, None
         if turn is None:
             return None
@@ -336,8 +337,8 @@ class SessionActor:
             await self.finish()
 
     async def guard(self, work: Callable[[], Any]) -> None:
-        """Call `work`, which does a part of the current turn. If it raises, the turn fails. If that turn is a message
-        of the user and nothing was delivered, the agent's fallback text is sent."""
+        """Call `work`, a part of the current turn. If `work` raises an exception, the turn fails. If the failed turn is
+        a user's message and nothing was delivered, the agent's fallback text is sent."""
         try:
             await work()
         except Exception as problem:
@@ -367,8 +368,9 @@ class SessionActor:
         await self.respond(Candidate(turn.text or "", "human", role="human", forced=True), hooks=False)
 
     async def gate(self) -> dict[str, Any] | None:
-        """Handle consent and commands, then call `before_llm`. Return the hook's decision, or None if the turn has been
-        answered or ended."""
+        """Handle consent and commands, then call the hook `before_llm`. If the agent must still answer the turn, return
+        the hook's decision. If the turn is already handled, return None. That is so if the message opts out or in, if
+        the message is a command, or if the hook's decision is `end` or `skip_llm`."""
         turn = self._current()
         if await self._consent() or await self._command():
             return None
@@ -386,9 +388,12 @@ class SessionActor:
         return decision
 
     async def _consent(self) -> bool:
-        """Return whether the user's message opts out or in, and confirm the change if so. No confirmation is sent if
-        the message changed nothing. The confirmation is sent even while a person has taken over. The consent itself was
-        changed when the message was accepted."""
+        """Handle a message by which the user opts out or in. Return whether the current turn is such a message.
+
+        - If the message has changed the user's consent, send a confirmation, even during a takeover. Return True.
+        - If the user already had this consent, send nothing. Return True.
+        - For any other turn, do nothing. Return False.
+        """
         turn = self._current()
         change = turn.metadata.get(CHANGE)
         if turn.source != "inbound" or not isinstance(change, Mapping):
@@ -401,8 +406,8 @@ class SessionActor:
         return True
 
     async def _command(self) -> bool:
-        """Call the command that a message names. Return False if the message names no command, or an unknown one. The
-        text of a scheduled turn is never a command."""
+        """Call the command that a user's message names, such as `/help`. Return False if the message names no known
+        command. The text of a scheduled turn is never a command."""
         turn = self._current()
         if turn.source != "inbound" or not (turn.text or "").startswith("/"):
             return False
@@ -430,7 +435,8 @@ class SessionActor:
     # Hooks
 
     async def _hook(self, name: str, call: Callable[[], Any]) -> dict[str, Any]:
-        """Call a hook as a step, and return its decision. If the hook fails, the decision is to continue."""
+        """Call a hook as a step, and return its decision. If the hook fails or does not exist, the decision is
+        `{"action": "continue"}`."""
         turn = self._current()
         if name not in turn.hooks:
             return {"action": "continue"}
@@ -442,12 +448,13 @@ class SessionActor:
         self._end_later(result)
         return result
 
+    def _hook_input(self) -> BeforeLLMInput:
+        return BeforeLLMInput(self.agent.name, user_info(self._current().user), self.turn_info())
+
     async def _before_llm(self) -> dict[str, Any]:
         async def call() -> dict[str, Any]:
             hook = self.agent.hooks.get("before_llm")
-            turn = self._current()
-            hook_input = BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info())
-            decision = before_llm_result(None if hook is None else await call_either(hook, hook_input))
+            decision = before_llm_result(None if hook is None else await call_either(hook, self._hook_input()))
             if decision["action"] == "route_flow" and decision["flow"] != CLASSIC:
                 self.agent.find_flow(decision["flow"]).check(decision.get("input"))
             return decision
@@ -455,7 +462,7 @@ class SessionActor:
         return await self._hook("before_llm", call)
 
     async def _route(self) -> str | None:
-        """Return the flow that the router chooses, or None. A router that names an unknown flow chooses none."""
+        """Return the flow that the router chooses, or None if it chooses no flow or one that does not exist."""
         turn = self._current()
         if turn.source != "inbound" or isinstance(self.agent.route, SchemaFlow):
             return None
@@ -464,8 +471,7 @@ class SessionActor:
 
         async def call() -> dict[str, Any]:
             route = self.agent.route
-            hook_input = BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info())
-            name = await call_either(route, hook_input) if callable(route) else None
+            name = await call_either(route, self._hook_input()) if callable(route) else None
             if name is not None and name != CLASSIC:
                 self.agent.find_flow(name)
             return {"action": "continue", "flow": name}
@@ -496,7 +502,7 @@ class SessionActor:
         return self._routed(answer["routed"])
 
     def _routed(self, routed: Mapping[str, Any]) -> str:
-        """Store a router's decision and the reason in the turn's policy. Return the chosen flow."""
+        """Store a router's decision in the turn's policy, and return the chosen flow."""
         self._current().policy["router"] = dict(routed)
         if routed["why"] != CHOSEN:
             self.ctx.log(f"the router chose its fallback {routed['flow']!r}: {routed['why']}")
@@ -515,9 +521,9 @@ class SessionActor:
 
     # The model
 
-    async def _answer(self) -> tuple[str, Mapping[str, Any] | None] | None:
-        """Let the model answer, with tools. If the model chooses a flow instead, return the flow and its input;
-        otherwise return None."""
+    async def _answer(self) -> Following | None:
+        """Let the model answer the user, with the help of tools. If the model chooses a flow instead, return the flow
+        and its input. Otherwise return None."""
         turn = self._current()
         exchange: list[dict[str, Any]] = []
         for number in range(self.agent.settings.rounds):
@@ -540,15 +546,9 @@ class SessionActor:
         return None
 
     async def _choose_by_schema(self, text: str) -> str | None:
-        """Return the flow that the model's answer `text` chooses, or None if it chooses none.
-
-        The result is also None in these cases:
-
-        - The agent's `route` is not a `SchemaFlow`.
-        - The turn does not come from a user's message.
-        - A choice was already made in this turn.
-        - A flow is active.
-        """
+        """Return the flow that the model chose in its answer `text`, or None. The model can choose a flow this way only
+        if the agent's router is a `SchemaFlow`, the turn is a user's message, and no flow is active. It can do so once
+        in a turn."""
         turn, route = self._current(), self.agent.route
         if not isinstance(route, SchemaFlow) or turn.source != "inbound" or turn.routed or self.flow is not None:
             return None
@@ -565,7 +565,8 @@ class SessionActor:
         return None if flow == CLASSIC else flow
 
     async def _respond_with(self, text: str) -> None:
-        """Send the model's answer as a response. If the answer has no reply, the turn fails."""
+        """Send the text of the model's answer. If the answer is structured, the text is its field `reply`. If there is
+        no text to send, the turn fails."""
         turn = self._current()
         structured: Any = None
         if self.agent.settings.structured:
@@ -581,8 +582,7 @@ class SessionActor:
         await self.respond(Candidate(text, "classic", structured))
 
     def _first_reply(self) -> dict[str, Any] | None:
-        """Return the model's answer if `direct_turns.py` began this turn and has already called the model. Otherwise
-        return None."""
+        """Return the model's answer if `direct_turns.py` has called the model for this turn, and None otherwise."""
         return self.notes.get("reply") if self.notes.get("turn") == self._current().id else None
 
     async def _complete(self, exchange: list[dict[str, Any]]) -> dict[str, Any]:
@@ -606,13 +606,11 @@ class SessionActor:
         return answer
 
     async def _messages(self, turn: LiveTurn) -> list[dict[str, Any]]:
-        """Return the prompt and the messages of the conversation up to this turn, for the model."""
-        settings = self.agent.settings
-
+        """Return the messages for a request to the model: the prompt, and the conversation up to this turn."""
         said = await self._said(turn)
-        prompt = settings.prompt
+        prompt = self.agent.settings.prompt
         if callable(prompt):
-            prompt = await call_either(prompt, BeforeLLMInput(self.agent.name, user_info(turn.user), self.turn_info()))
+            prompt = await call_either(prompt, self._hook_input())
             if not isinstance(prompt, str):
                 raise Fatal(f"the prompt of agent {self.agent.name!r} returned {short_repr(prompt)}, which is no text")
         messages: list[dict[str, Any]] = [{"role": "system", "content": prompt}] if prompt else []
@@ -627,11 +625,8 @@ class SessionActor:
     async def _said(self, turn: LiveTurn) -> list[MessageRecord]:
         """Return the last messages of the session up to this turn, oldest first."""
         limit = self.agent.settings.history
-
-        def read(_: int) -> Operation[list[Any]]:
-            return (yield statement("said_in_session", session=self.session_id, before=f"{turn.id}2", limit=limit))
-
-        return [read_message(row) for row in reversed(await self.host.store.read(read))]
+        query = statement("said_in_session", session=self.session_id, before=f"{turn.id}2", limit=limit)
+        return [read_message(row) for row in reversed(await fetch_patiently(self.host.store, query))]
 
     # Tools
 
@@ -673,17 +668,18 @@ class SessionActor:
         return answer["value"]
 
     def tool_context(self, key: str, ended: list[str]) -> ToolContext:
-        """Return the `ctx` of a tool, which says for which user the tool acts. If the tool ends the session, `ctx`
-        appends the reason to `ended`. The caller must record `ended` with the tool's result, because a replay does not
-        call the tool."""
+        """Return the `ctx` of a tool. If the tool calls `ctx.end_session(reason)`, the reason is appended to `ended`.
+
+        The caller must record `ended` together with the tool's result, because a replay does not call the tool again.
+        """
         turn = self._current()
         return ToolContext(
             self.agent.name, self.ctx.namespace, user_info(turn.user), self.turn_info(), key, ended.append
         )
 
     def _end_later(self, answer: Mapping[str, Any]) -> None:
-        """If a tool, command or hook asked to end the session, end the session after this turn. `answer` is the
-        recorded result of the call."""
+        """Read `answer`, the recorded result of a tool, command or hook. If it asks to end the session, remember this.
+        The session ends after this turn, or after the active flow, if there is one."""
         for reason in answer.get("ended") or ():
             self.ending = str(reason)
 
@@ -700,8 +696,16 @@ class SessionActor:
     # Responding
 
     async def respond(self, candidate: Candidate, *, hooks: bool = True) -> bool:
-        """Send a candidate through the stages `before_response`, intent, dispatch, storage and `on_response`. Return
-        whether it was sent."""
+        """Send a message, and return whether it was sent. The stages are:
+
+        1. Call the hook `before_response`, which may replace or cancel the message.
+        2. Store the message. If the message must not be sent, for example because a person has taken over, stop here.
+        3. Send the message.
+        4. Store the result of sending.
+        5. Call the hook `on_response`, unless sending failed.
+
+        With `hooks=False`, neither hook is called.
+        """
         turn = self._current()
         turn.producer = candidate.producer
         if hooks:
@@ -713,9 +717,7 @@ class SessionActor:
                 return False
             if decision["action"] == "replace":
                 structured = decision.get("structured") or candidate.structured
-                candidate = Candidate(
-                    decision["reply"], candidate.producer, structured, candidate.role, candidate.forced, candidate.to
-                )
+                candidate = replace(candidate, reply=decision["reply"], structured=structured)
         number = turn.responses
         turn.responses += 1
         unasked = turn.source == "scheduled" or (turn.source == "resumed" and self.begun_by == "scheduled")
@@ -745,21 +747,20 @@ class SessionActor:
 
     async def _commit_intent(self, number: int, candidate: Candidate, unasked: bool) -> dict[str, Any]:
         turn = self._current()
-        intent: dict[str, Any] = await self.write(
+        return await self.write(
             "intent",
             lambda place: responses.commit_intent(place, turn.id, number, candidate, turn.policy, unasked=unasked),
         )
-        return intent
 
     def _sent_before(self, stored: Mapping[str, Any]) -> dict[str, Any] | None:
-        """Return the result of sending `stored`, or None if the caller must send the message now.
+        """Return the result of an earlier attempt to send `stored`, a message that `direct_turns.py` has committed.
+        Return None if the caller must send the message now.
 
-        `stored` is a message that `direct_turns.py` has committed.
-
-        - If the result is known, return the result.
-        - If the transport is idempotent, return None: sending the message again is safe.
-        - If the message was certainly not sent, return None.
-        - Otherwise return a result with the status `unknown`: the message may have been sent.
+        - If a result is stored, return it.
+        - If no result is stored and the message was certainly not sent, return None.
+        - If no result is stored and the transport is idempotent, return None. Such a transport delivers a message once,
+          even if the message is sent twice.
+        - Otherwise return a result with the status `unknown`.
         """
         if stored["status"] != Delivery.PENDING:
             return {"status": stored["status"], "id": stored["provider_id"], "error": stored["error"]}
@@ -769,10 +770,9 @@ class SessionActor:
 
     async def _settle(self, sent: Sent, candidate: Candidate) -> dict[str, Any]:
         turn = self._current()
-        meta: dict[str, Any] = await self.write(
+        return await self.write(
             "settle", lambda place: responses.settle_response(place, turn.id, sent, candidate.producer, turn.policy)
         )
-        return meta
 
     async def _is_taken_over(self, intent: Mapping[str, Any]) -> bool:
         return await read_patiently(self.host.store, lambda _: responses.find_takeover(self.session_id))
@@ -795,7 +795,8 @@ class SessionActor:
         return await self._hook("before_response", call)
 
     async def _on_response(self, candidate: Candidate, delivery: Delivery, meta: Mapping[str, Any]) -> None:
-        turn, key = self._current(), f"on_response/{self._current().id}/{self._current().responses}"
+        turn = self._current()
+        key = f"on_response/{turn.id}/{turn.responses}"
 
         async def call() -> dict[str, Any]:
             hook = self.agent.hooks.get("on_response")
@@ -824,11 +825,11 @@ class SessionActor:
         await self._hook("on_response", call)
 
     async def _dispatch(self, intent: Mapping[str, Any], candidate: Candidate) -> dict[str, Any]:
-        """Send a committed message, and return the result. A message whose delivery is unknown is sent again only if
-        the transport is idempotent.
+        """Send a committed message, and return the result. If it is unknown whether the message was delivered, the
+        message is sent again only if the transport is idempotent.
 
-        Right before sending, check once more whether a person has taken over: a crash or a busy transport may have
-        delayed the message since it was committed.
+        A crash or a busy transport may delay a committed message. So check once more, right before sending, whether a
+        person has taken over.
         """
         transport = self.agent.settings.transport
 
@@ -869,17 +870,15 @@ class SessionActor:
     # Flows
 
     async def _start_flow(self, name: str, input: Mapping[str, Any] | None) -> None:
-        """Run a flow. If it hands over to another flow, run that one next, and so on until a flow ends without a
-        handoff. The flow name `classic` means that the model answers."""
-        following: tuple[str, Mapping[str, Any] | None] | None = (name, input)
+        """Run a flow. If the flow hands over to another flow, run that one next, and so on. If the name is `classic`,
+        no flow runs, and the model answers."""
+        following: Following | None = (name, input)
         while following is not None:
             following = await (self._answer() if following[0] == CLASSIC else self._run_flow(*following))
 
-    async def _run_flow(
-        self, name: str, input: Mapping[str, Any] | None
-    ) -> tuple[str, Mapping[str, Any] | None] | None:
-        """Run one flow. If it hands over, return the next flow and its input; otherwise return None. Raise
-        `CodeMissing` if this node lacks the flow's code. A node that has the code then continues the run."""
+    async def _run_flow(self, name: str, input: Mapping[str, Any] | None) -> Following | None:
+        """Run one flow. If the flow hands over, return the next flow and its input. Otherwise return None. If this node
+        lacks the flow's code, raise `CodeMissing`, so that another node continues the run."""
         turn = self._current()
         if name == turn.flow and turn.declared and name not in self.agent.flows:
             raise CodeMissing(f"flow {name!r}")
@@ -918,8 +917,7 @@ class SessionActor:
         return following
 
     async def _choose_version(self, name: str, input: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Choose the version of a flow for this session, and record the choice. Return a dict with the `version`, or
-        with the `reason` why the flow cannot begin."""
+        """Choose a flow's version, as a step. Return `{"version": …}`, or `{"reason": …}` if the flow cannot begin."""
 
         async def call() -> dict[str, Any]:
             try:
@@ -947,11 +945,14 @@ class SessionActor:
     ) -> LiveTurn | None:
         """Finish the current turn, wait for a turn that the flow accepts, and return that turn.
 
-        If no such turn comes before `due`, return None. In that case a new turn has begun, in which the flow continues.
+        If no such turn comes before `due`, begin a new turn in which the flow continues, and return None.
 
-        Turns that the flow does not accept are handled meanwhile. For messages of the user, `aside` says how. With
-        `classic`, the model answers them. With `noop`, they are skipped. With `queue`, they wait until the flow has
-        ended.
+        Turns that the flow does not accept are handled during the wait. If such a turn is a message of the user,
+        `aside` says what happens to the message:
+
+        - `classic`: the model answers it
+        - `noop`: it is skipped
+        - `queue`: it waits until the flow has ended
         """
         await self.finish(reason="flow_waiting", waits=what)
         ctx = self.ctx
@@ -991,8 +992,7 @@ class SessionActor:
         return to_datetime(min(expiries)) if expiries else None
 
     async def _during_flow(self, turn: LiveTurn, what: str) -> None:
-        """Handle a scheduled turn that came while a flow waits: replace the flow, defer the turn or skip it, as the
-        turn's `on_active_flow` says."""
+        """Handle a scheduled turn that came while a flow waits: replace the flow, defer the turn or skip the turn."""
         if turn.on_active_flow == "replace" and turn.flow is not None:
             raise Switched(turn.flow, turn.input, "replaced")
         if turn.on_active_flow == "defer" and len(self.deferred) < _MOST_DEFERRED:
@@ -1002,7 +1002,7 @@ class SessionActor:
         await self.finish(Outcome.SKIPPED, "flow_active", waits=what)
 
     async def _inbound_during(self, turn: LiveTurn, accepts: Callable[[LiveTurn], bool], aside: str, what: str) -> bool:
-        """Handle a message that came while a flow waits. Return whether the flow gets the message."""
+        """Handle a user's message that came while a flow waits. Return whether the flow gets the message."""
         if aside == "queue" and not accepts(turn) and len(self.deferred) < _MOST_DEFERRED:
             self.deferred.append((turn.id, None))
             self.turn = None
@@ -1037,16 +1037,15 @@ def _step(
     timeout: Micros | None = None,
     at_most_once: bool = False,
 ) -> StepFunction[[], Any]:
-    """Return a step, without the checks of its options. The options are known to be valid, and checking them would take
-    time in every turn."""
+    """Return a step without checking its options. Checks would take time in every turn."""
     return StepFunction(function, name, retry, timeout, at_most_once)
 
 
 def facts_of(
     agent: Agent, turn: TurnRecord, user: UserRecord, tags: Sequence[str], declared: bool = False
 ) -> dict[str, Any]:
-    """Return the values from which a `LiveTurn` is built, as a JSON object. It includes the names of the hooks, so that
-    a replay calls the same hooks."""
+    """Return the values of a `LiveTurn` as a JSON object. Its `hooks` are the names of the agent's hooks at present.
+    They are recorded, so that a replay calls the same hooks."""
     return {
         "id": turn.id,
         "source": turn.source,
@@ -1063,16 +1062,13 @@ def facts_of(
 
 
 def _stop_session(place: Place, session_id: str) -> Operation[None]:
-    rows = yield statement("session_by_id", id=session_id)
-    session = read_session(rows[0])
-    yield statement("lock_agent_user_id", id=session.user_id)
-    session = read_session((yield statement("session_by_id", id=session_id))[0])
+    session = yield from turns.lock_session(session_id)
     if session.ended is None:
         yield from turns.end_session(place, session, "canceled")
 
 
 def _asks(reply: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert a model's reply that has tool calls into a message for the next request."""
+    """Convert a model's reply that contains tool calls into a message for the next request."""
     calls = [
         {
             "id": call["id"],
@@ -1085,7 +1081,8 @@ def _asks(reply: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _most_arguments(function: Callable[..., Any]) -> int:
-    """Return how many positional arguments an `on_response` hook takes. A hook may leave out the last ones."""
+    """Return how many positional parameters an `on_response` hook has. If it has a parameter such as `*args`, return 3.
+    The caller passes at most three arguments: the response, the context and the response's metadata."""
     parameters = inspect.signature(function).parameters.values()
     if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
         return 3

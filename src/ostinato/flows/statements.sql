@@ -157,9 +157,6 @@ SELECT {outgoing_columns} FROM {rows r(outgoing_columns)} WHERE true ON CONFLICT
 -- outgoing_by_key: a message that is or was to be sent.
 SELECT {outgoing_columns} FROM ostinato_agent_outgoing WHERE key = :key
 
--- outgoing_of_turn: what a turn sends. Uses ostinato_agent_outgoing_turn.
-SELECT {outgoing_columns} FROM ostinato_agent_outgoing WHERE turn_id = :turn ORDER BY key
-
 -- outgoing_of_user: what was or is to be sent to a user, the oldest first. Uses ostinato_agent_outgoing_user.
 SELECT {outgoing_columns} FROM ostinato_agent_outgoing WHERE user_id = :user ORDER BY created, key
 

@@ -1,12 +1,10 @@
-"""Define the tables of agents, their SQL statements and their migrations.
-
-The functions that convert rows into records and back are here, too.
-"""
+"""Define the tables of agents with their SQL statements and migrations. Convert rows into records."""
 
 from __future__ import annotations
 
 from importlib import resources
 
+from ostinato.engine.outages import read_patiently
 from ostinato.flows.model import (
     Delivery,
     EscalationRecord,
@@ -20,7 +18,7 @@ from ostinato.flows.model import (
     UserRecord,
 )
 from ostinato.store.columns import reader, table, writer
-from ostinato.store.migrate import Migration
+from ostinato.store.contract import Migration, Operation, Row, Rows, Statement, Store, sql
 from ostinato.store.sql import Statements
 
 TABLES = {
@@ -85,6 +83,29 @@ def _file(name: str) -> str:
 
 
 statement = Statements(_file("statements.sql"), TABLES)
+
+
+async def fetch(store: Store, query: Statement) -> Rows:
+    """Execute one statement that only reads, and return its rows."""
+
+    return await store.read(lambda _: _execute(query))
+
+
+async def fetch_patiently(store: Store, query: Statement) -> Rows:
+    """The same for a run. While the store is unavailable, retry: a run must not fail because of an outage."""
+    return await read_patiently(store, lambda _: _execute(query))
+
+
+def _execute(query: Statement) -> Operation[Rows]:
+    return (yield query)
+
+
+def write_events(*events: Row) -> Operation[None]:
+    """Insert rows of events, and wake the other nodes."""
+    yield sql("notify")
+    yield sql("insert_events", list(events))
+
+
 MIGRATIONS = tuple(
     Migration(_file(f"migrations/{number}.sqlite.sql"), _file(f"migrations/{number}.postgres.sql"))
     for number in ("0001", "0002", "0003", "0004")

@@ -1,8 +1,8 @@
 """Accept, begin and finish turns. Each function is one transaction, or a part of one.
 
 Every transaction locks the user first, then changes sessions and turns, and then puts messages into the mailboxes of
-runs. So two inputs of one user are accepted one after the other, and all transactions take their locks in the same
-order.
+runs. Because the user is locked first, two inputs of one user are accepted one after the other. Because the order is
+always the same, there are no deadlocks.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ from ostinato.flows.store import (
     statement,
     turn_row,
     user_row,
+    write_events,
 )
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.functions.model import Message
@@ -60,8 +61,7 @@ ASKED_FOR = "escalation/"  # prefix of `takeover` while a flow has asked for a t
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The context of a transaction: the namespace, the agent and its queue, the time, and the actor. `new_id` makes ids
-    that sort by time."""
+    """The context of a transaction. `queue` is the agent's queue. `new_id` makes ids that sort by time."""
 
     namespace: str
     agent: str
@@ -73,7 +73,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a transport knows about a user: the display name and the address. None keeps the stored value."""
+    """A user's display name and address, from a transport. If a field is None, the stored value is kept."""
 
     name: str | None = None
     address: str | None = None
@@ -81,7 +81,8 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A stored turn. `new` is false if the same input was accepted before. `outcome` is set if the turn is over."""
+    """A stored turn. `new` is false if the same input was accepted before. `outcome` is None if the turn is not over.
+    If a scheduled turn names an unknown user, no turn is stored, and `turn_id` is ''."""
 
     turn_id: str
     new: bool
@@ -94,9 +95,11 @@ class Accepted:
 def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = None) -> Operation[Accepted]:
     """Store an input as a turn, and send the turn to the user's session.
 
-    If the user already has a turn with the same key, return that turn. A message creates the user and the session if
-    they do not exist. A scheduled turn never creates a user, and opens a session only with `turn_input.bootstrap`.
-    Raises `MailboxFull` if the session cannot accept a message now; the transport may try again.
+    - If the user already has a turn with the same key, return that turn.
+    - A message creates the user and the session if they do not exist.
+    - A scheduled turn never creates a user. It opens a session only with `turn_input.bootstrap`.
+
+    Raises `MailboxFull` if the session cannot accept a message now. The transport may try again later.
     """
     user = yield from _user(place, turn_input, profile or Profile())
     if user is None:
@@ -115,13 +118,14 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
         yield statement("insert_turns", [turn_row(refused)])
         outcome = yield from finish_turn(place, refused, None, Outcome.SKIPPED, reason)
         return Accepted(turn.id, True, outcome)
-    yield from _hand_over(place, user, session, turn)
+    yield from hand_over(place, user, session, turn)
     return Accepted(turn.id, True)
 
 
 def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | None) -> str | None:
-    """Return why a scheduled turn is skipped, or None if it is not skipped. It is skipped if the user has opted out.
-    Without `bootstrap`, it is also skipped if the user has no active session, or if the turn names another session."""
+    """Return why a scheduled turn is skipped, or None if it is not skipped. A turn is skipped if the user has opted
+    out. A turn without `bootstrap` is also skipped if the user has no active session, or if the turn names another
+    session."""
     if user.consent == OPTED_OUT:
         return OPTED_OUT
     active = session is not None and session.status is SessionStatus.ACTIVE
@@ -131,31 +135,49 @@ def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | N
 
 
 def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[UserRecord | None]:
-    """Lock and return the user that `turn_input` names. If the user is unknown and the input is a message, create the
-    user. If the user is unknown and the input is no message, return None."""
-    names = {"namespace": place.namespace, "agent": place.agent, "user": turn_input.user}
-    rows = yield statement("lock_agent_user", **names)
-    if not rows and turn_input.source == "inbound":
-        new = UserRecord(
-            place.new_id(place.now),
-            place.namespace,
-            place.agent,
-            turn_input.user,
-            profile.address or turn_input.user,
-            profile.name,
-            created=place.now,
-            updated=place.now,
-            active=place.now,
-        )
-        yield statement("insert_agent_users", [user_row(new)])
-        rows = yield statement("lock_agent_user", **names)
-    if not rows:
-        return None
-    return read_user(rows[0])
+    """Lock and return the user of an input. If the user is unknown and the input is a message of the user, create the
+    user. If the user is unknown and the input is something else, for example a scheduled turn, return None."""
+    user = yield from lock_user(place, turn_input.user)
+    if user is not None or turn_input.source != "inbound":
+        return user
+    return (yield from create_user(place, turn_input.user, profile, active=place.now))
+
+
+def lock_user(place: Place, external_id: str) -> Operation[UserRecord | None]:
+    """Lock and return a user, or return None if the agent has no such user."""
+    rows = yield statement("lock_agent_user", namespace=place.namespace, agent=place.agent, user=external_id)
+    return read_user(rows[0]) if rows else None
+
+
+def lock_known_user(place: Place, external_id: str) -> Operation[UserRecord]:
+    """Lock and return a user. Raises `NotFound` if the agent has no such user."""
+    user = yield from lock_user(place, external_id)
+    if user is None:
+        raise NotFound(f"agent {place.agent!r} has no user {external_id!r}")
+    return user
+
+
+def create_user(
+    place: Place, external_id: str, profile: Profile, *, active: Micros | None = None
+) -> Operation[UserRecord]:
+    """Insert, lock and return a user. If another transaction has just inserted the same user, return that one."""
+    new = UserRecord(
+        place.new_id(place.now),
+        place.namespace,
+        place.agent,
+        external_id,
+        profile.address or external_id,
+        profile.name,
+        created=place.now,
+        updated=place.now,
+        active=active,
+    )
+    yield statement("insert_agent_users", [user_row(new)])
+    return (yield from lock_known_user(place, external_id))
 
 
 def _note_inbound(place: Place, user: UserRecord, profile: Profile) -> Operation[None]:
-    """Store the time of the user's message, and the name and address that the transport knows now."""
+    """Store the time of a user's message, and the name and address from `profile`."""
     name, address = profile.name or user.name, profile.address or user.address
     if (name, address) != (user.name, user.address):
         user.name, user.address, user.updated = name, address, place.now
@@ -166,7 +188,6 @@ def _note_inbound(place: Place, user: UserRecord, profile: Profile) -> Operation
 
 
 def new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecord:
-    """Return the record of a turn that has not begun."""
     correlation = {
         "schedule_id": turn_input.schedule_id,
         "scheduled_for": turn_input.scheduled_for,
@@ -204,8 +225,8 @@ def new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecor
 
 
 def open_session(place: Place, user: UserRecord) -> Operation[SessionRecord | None]:
-    """Return the user's open session, or None. If the session's run is over, end the session and return None. The
-    caller must have locked the user."""
+    """Return the user's open session. Return None if there is none. If the run of the session is over, end the session
+    and return None. The caller must have locked the user."""
     rows = yield statement("open_session", user=user.id)
     if not rows:
         return None
@@ -216,16 +237,15 @@ def open_session(place: Place, user: UserRecord) -> Operation[SessionRecord | No
     return None
 
 
-def _hand_over(
+def hand_over(
     place: Place, user: UserRecord, session: SessionRecord | None, turn: TurnRecord
 ) -> Operation[SessionRecord]:
     """Send a turn to the run of `session`, and return the session that got the turn.
 
-    - If the run's mailbox is full and the turn is a message, raise `MailboxFull`.
+    - If the run's mailbox is full and the turn is a message of the user or of a person, raise `MailboxFull`.
     - If the run's mailbox is full and the turn is scheduled or resumed, store the turn as failed.
     - If `session` is None or its run is over, a new session gets the turn.
     """
-    events: list[Row] = []
     if session is not None:
         (refused,) = yield from send([Sending(mail_to(place, session.run_id, turn.id), place.namespace)], place.now)
         if refused == "full":
@@ -242,9 +262,7 @@ def _hand_over(
         session = yield from _begin_session(place, user, turn)
     else:
         yield statement("raise_priority", id=session.run_id)
-    if session.status is not SessionStatus.ACTIVE:
-        session.status = SessionStatus.ACTIVE
-    session.active = place.now
+    session.status, session.active = SessionStatus.ACTIVE, place.now
     turn.session_id = session.id
     yield statement("insert_turns", [turn_row(turn)])
     if turn.source == "inbound":
@@ -252,15 +270,8 @@ def _hand_over(
         yield statement("insert_said", [message_row(said)])
         session.messages += 1
     yield statement("update_sessions", [session_row(session)])
-    events.append(turn_event(place, turn, "flow:turn_accepted", session))
-    yield sql("notify")
-    yield sql("insert_events", events)
+    yield from write_events(turn_event(place, turn, "flow:turn_accepted", session))
     return session
-
-
-def hand_over(place: Place, user: UserRecord, session: SessionRecord, turn: TurnRecord) -> Operation[SessionRecord]:
-    """Send a turn to an open session, and return the session (see `_hand_over`)."""
-    return (yield from _hand_over(place, user, session, turn))
 
 
 def _begin_session(place: Place, user: UserRecord, turn: TurnRecord) -> Operation[SessionRecord]:
@@ -279,8 +290,11 @@ _PATIENT = write_options(Options(crashes=10))
 def new_session(
     place: Place, user: UserRecord, priority: int = 0, active: Micros | None = None
 ) -> tuple[SessionRecord, Run]:
-    """Return the records of a new session and of its run. If this node handles the first turn itself, without the run,
-    `active` is the time of that turn. The run then counts the idle time from `active`."""
+    """Return the records of a new session and of its run.
+
+    If this node handles the first turn itself, `active` is the time of that turn, from which the run counts the idle
+    time. If `active` is None, the run handles the first turn.
+    """
     session_id, run_id = place.new_id(place.now), place.new_id(place.now)
     session = SessionRecord(
         session_id, place.namespace, place.agent, user.id, run_id, started=place.now, active=place.now
@@ -321,22 +335,25 @@ def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[
 
 
 def why_lost(session: SessionRecord) -> Operation[str | None]:
-    """Return the reason for ending a session whose run is over: `canceled` if the run was cancelled, and otherwise
-    `lost`. Return None if the run is not over."""
+    """If the run of a session is over, return why the session must end: `canceled` or `lost`. Otherwise return None."""
     states = {id: status for id, status, *_ in (yield sql("states_of", [(session.run_id,)]))}
     return _reason_of_loss(states.get(session.run_id))
 
 
 def _reason_of_loss(status: str | None) -> str | None:
-    """Return the reason to end a session, or None if its run is not over. `status` is the status of the run, or None if
-    there is no run. The reason is `canceled` if the run was cancelled, and otherwise `lost`."""
+    """Return why a session must end if its run has this status. `status` is None if the run does not exist.
+
+    - If the run was cancelled, return `canceled`.
+    - If the run is over for another reason, or does not exist, return `lost`.
+    - If the run is not over, return None: the session need not end.
+    """
     if status == Status.CANCELLED:
         return "canceled"
     return "lost" if status is None or Status(status).over else None
 
 
 def end_if_lost(session_id: str, user_id: str, now: Micros, new_id: Callable[[Micros], str]) -> Operation[bool]:
-    """End a session if its run is over. Return whether it was ended here."""
+    """End a session if its run is over. Return whether this call ended the session."""
     yield statement("lock_agent_user_id", id=user_id)
     rows = yield statement("session_by_id", id=session_id)
     session = read_session(rows[0]) if rows else None
@@ -348,29 +365,25 @@ def end_if_lost(session_id: str, user_id: str, now: Micros, new_id: Callable[[Mi
 
 
 def has_person(session: SessionRecord) -> bool:
-    """Return whether a person has taken over the session. A takeover that a flow has asked for does not count until a
-    person takes over."""
+    """Return whether a person has taken over. A takeover that a flow has only asked for does not count."""
     return session.takeover is not None and not session.takeover.startswith(ASKED_FOR)
 
 
 def cancel_escalations(place: Place, session: SessionRecord) -> Operation[None]:
-    """Cancel the pending escalations of a session, because the flow that asked is over."""
     pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
     if not pending:
         return
     for escalation in pending:
         escalation.status, escalation.resolved = "canceled", place.now
     yield statement("update_escalations", [escalation_row(escalation) for escalation in pending])
-    yield sql("notify")
-    yield sql("insert_events", [escalation_event(place, escalation, "hitl:canceled") for escalation in pending])
+    yield from write_events(*[escalation_event(place, escalation, "hitl:canceled") for escalation in pending])
 
 
 # What the run of a session does
 
 
 def load_turn(turn_id: str) -> Operation[tuple[UserRecord, SessionRecord, TurnRecord]]:
-    """Lock the user of a turn. Return the user, the session and the turn. Raises `NotFound` if there is no such
-    turn."""
+    """Lock a turn's user. Return the user, the session and the turn. Raises `NotFound` if there is no such turn."""
     rows = yield statement("lock_user_of_turn", id=turn_id)
     if not rows:
         raise NotFound(f"there is no turn {turn_id!r}")
@@ -379,8 +392,15 @@ def load_turn(turn_id: str) -> Operation[tuple[UserRecord, SessionRecord, TurnRe
     return user, read_session(row[TURN_WIDTH:]), read_turn(row[:TURN_WIDTH])
 
 
+def lock_session(session_id: str) -> Operation[SessionRecord]:
+    """Lock the user of a session, and return the session."""
+    session = read_session((yield statement("session_by_id", id=session_id))[0])
+    yield statement("lock_agent_user_id", id=session.user_id)
+    return read_session((yield statement("session_by_id", id=session_id))[0])  # as it is after the wait for the lock
+
+
 def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOutcome | None]]:
-    """Begin a turn. Return the turn and its outcome, which is None if the turn must still be handled.
+    """Begin a turn. Return the turn and its outcome. The outcome is None if the turn must still be handled.
 
     - If the user has opted out, a scheduled turn is skipped.
     - If the schedule was canceled or paused meanwhile, its turn is skipped.
@@ -414,15 +434,14 @@ def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOu
 
 
 def _is_to_be_confirmed(turn: TurnRecord) -> bool:
-    """Return whether a message has changed the user's consent. The agent confirms such a message even while a person
-    has taken over."""
+    """Return whether the turn's message has changed the user's consent. If it has, the agent sends the user a
+    confirmation, even during a takeover."""
     change = orjson.loads(turn.metadata).get("given", {}).get(CHANGE)
     return isinstance(change, Mapping) and bool(change.get("new"))
 
 
 def _schedule_refusal(turn: TurnRecord) -> Operation[str | None]:
-    """If the turn's schedule was canceled or paused while the turn waited, return why the turn must not begin.
-    Otherwise return None."""
+    """Return the reason if a turn must not begin because its schedule was canceled or paused. Otherwise return None."""
     prefix = f"schedule/{turn.schedule_id}/"
     if turn.schedule_id is None or not turn.key.startswith(prefix):
         return None
@@ -431,11 +450,8 @@ def _schedule_refusal(turn: TurnRecord) -> Operation[str | None]:
 
 
 def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operation[TurnRecord]:
-    """Begin a turn because the wait of a flow is over. No message started this turn. Repeated calls with the same key
-    return the same turn."""
-    session = read_session((yield statement("session_by_id", id=session_id))[0])
-    yield statement("lock_agent_user_id", id=session.user_id)
-    session = read_session((yield statement("session_by_id", id=session_id))[0])
+    """Begin a turn because the wait of a flow is over. Repeated calls with the same key return the same turn."""
+    session = yield from lock_session(session_id)
     rows = yield statement("turn_by_key", user=session.user_id, key=key)
     if rows:
         return read_turn(rows[0])
@@ -457,8 +473,7 @@ def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operatio
     session.waits = None
     yield statement("insert_turns", [turn_row(turn)])
     yield statement("update_sessions", [session_row(session)])
-    yield sql("notify")
-    yield sql("insert_events", [turn_event(place, turn, "flow:turn_accepted", session)])
+    yield from write_events(turn_event(place, turn, "flow:turn_accepted", session))
     return turn
 
 
@@ -466,12 +481,12 @@ def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operatio
 class Spent:
     """What a turn has used and produced.
 
-    - `producer`: what wrote the response, such as "flow" or "command".
-    - `policy`: the decisions of hooks and router.
-    - `delivered`: the number of delivered messages.
-    - `model_calls`: the number of calls of the model.
-    - `tokens_in`, `tokens_out`, `cost`: sums over these calls. `cost` is in millionths of the currency.
-    - `flow`: the name of the flow, if any.
+    - `producer`: what wrote the response, such as "flow" or "command"
+    - `policy`: the decisions of the hooks and the router
+    - `delivered`: the number of delivered messages
+    - `model_calls`, `tokens_in`, `tokens_out`, `cost`: sums over the calls of the model; `cost` is in millionths of the
+      currency
+    - `flow`: the name of the flow; None if no flow ran
     """
 
     producer: str | None = None
@@ -492,7 +507,7 @@ def complete_turn(
     spent: Spent,
     waits: str | None = None,
 ) -> Operation[TurnOutcome]:
-    """Finish a turn and return its outcome. `waits` is what the active flow waits for now."""
+    """Finish a turn, and return its outcome. `waits` is what the active flow waits for now; None if no flow waits."""
     _, session, turn = yield from load_turn(turn_id)
     if turn.outcome is not None:
         return outcome_of(turn)
@@ -513,8 +528,9 @@ def _note_spent(place: Place, turn: TurnRecord, session: SessionRecord, spent: S
 def completed(
     place: Place, turn: TurnRecord, session: SessionRecord, outcome: Outcome, reason: str | None, spent: Spent
 ) -> Row:
-    """Complete a turn after which no flow waits. Set the fields of `turn` and `session`, but do not write them: the
-    caller does. Return the row of the event."""
+    """Set the outcome and `spent` in the record of a turn, and update the record of its session. Return the row of the
+    turn's event. The caller must write both records and the event. Call this only for a turn after which no flow waits.
+    """
     _note_spent(place, turn, session, spent, None)
     return _finished(place, turn, session, outcome, reason)
 
@@ -530,13 +546,12 @@ _EVENTS = {
 def finish_turn(
     place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
 ) -> Operation[TurnOutcome]:
-    """Write the outcome of a turn, and return it. If a run waits for the outcome, send it to that run. The caller must
-    have locked the user."""
+    """Write the outcome of a turn, and return the outcome. If a run waits for it (`turn.reply_to`), also send the
+    outcome to that run. The caller must have locked the user."""
     event = _finished(place, turn, session, outcome, reason)
     yield statement("update_turns", [turn_row(turn)])
     written = outcome_of(turn)
-    yield sql("notify")
-    yield sql("insert_events", [event])
+    yield from write_events(event)
     if turn.reply_to is not None:
         payload = orjson.dumps(written.as_json()).decode()
         message = Message(turn.reply_to, f"outcome/{turn.id}", OUTCOME, payload, place.now)
@@ -547,7 +562,7 @@ def finish_turn(
 def _finished(
     place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
 ) -> Row:
-    """Set the outcome of a turn. Return the row of its event."""
+    """Set the outcome of a turn in its record. Return the row of the turn's event."""
     turn.status, turn.outcome, turn.reason, turn.finished = "done", outcome, reason, place.now
     turn.hitl = Hitl.NONE if session is None else session.hitl_state
     return turn_event(
@@ -570,12 +585,12 @@ def outcome_of(turn: TurnRecord) -> TurnOutcome:
 
 
 def let_session_go(place: Place, session_id: str, status: SessionStatus, reason: str) -> Operation[bool]:
-    """Set a session's status to `idle` or `ended`, and return whether that was possible. If the session already has
-    this status or has ended, return True. If a turn is unfinished, change nothing and return False. The same applies
-    while a person must decide, has taken over, or is a proxy."""
-    session = read_session((yield statement("session_by_id", id=session_id))[0])
-    yield statement("lock_agent_user_id", id=session.user_id)
-    session = read_session((yield statement("session_by_id", id=session_id))[0])
+    """Set a session's status to `idle` or `ended`, and return whether that was possible.
+
+    It is not possible while a turn is unfinished, or while a person is involved in the session (`Hitl.active`). If the
+    session already has this status or has ended, return True.
+    """
+    session = yield from lock_session(session_id)
     if session.status is SessionStatus.ENDED or session.status is status:
         return True
     if session.hitl_state.active or (yield statement("open_turns", session=session_id)):
@@ -593,8 +608,11 @@ def let_session_go(place: Place, session_id: str, status: SessionStatus, reason:
 def set_flow(
     place: Place, session_id: str, turn_id: str, flow: str | None, version: int | None, event: str, **data: Any
 ) -> Operation[None]:
-    """Set the active flow of a session, and write an event. Without a flow, pending escalations are canceled. Repeated
-    calls change nothing."""
+    """Set the active flow of a session, and write an event.
+
+    If `flow` is None, the session has no active flow afterwards, and its pending escalations are canceled. Do nothing
+    if the session already has this flow in this version, or if the session has ended.
+    """
     _, session, turn = yield from load_turn(turn_id)
     if (session.flow, session.flow_version) == (flow, version) or session.ended is not None:
         return
@@ -607,27 +625,24 @@ def set_flow(
             session.takeover = None
         yield from cancel_escalations(place, session)
     yield statement("update_sessions", [session_row(session)])
-    yield sql("notify")
     name = flow if flow is not None else left
     events = [turn_event(place, turn, event, session, **{**data, "flow": name})]
     if asked:
         events.insert(0, turn_event(place, turn, "hitl:canceled", session, flow=name))
-    yield sql("insert_events", events)
+    yield from write_events(*events)
 
 
 # Events
 
 
 def correlation_of(turn: TurnRecord) -> Mapping[str, Any]:
-    """Return the fields of a turn's events that say what started the turn, such as the schedule, the due time and the
-    campaign."""
+    """Return the values that say what started a turn, such as its schedule. The turn's events contain them."""
     return _correlation(turn.metadata)
 
 
 @lru_cache(maxsize=256)
 def _correlation(metadata: str) -> Mapping[str, Any]:
-    """Return the fields of `correlation_of` from a turn's metadata. They are cached, because a turn has several events
-    with the same fields."""
+    """Read from a turn's metadata what started the turn. The result is cached, because a turn has several events."""
     stored = orjson.loads(metadata)
     return {name: value for name, value in stored.items() if name not in ("given", "defer_max")}
 
@@ -638,7 +653,6 @@ def expiry_of(turn: TurnRecord) -> Micros:
 
 
 def turn_event(place: Place, turn: TurnRecord, name: str, session: SessionRecord | None, **data: Any) -> Row:
-    """Return the row of an event whose subject is a turn."""
     body = {
         "agent": turn.agent,
         "user_id": turn.user_id,
@@ -656,7 +670,6 @@ def turn_event(place: Place, turn: TurnRecord, name: str, session: SessionRecord
 
 
 def session_event(place: Place, session: SessionRecord, name: str, **data: Any) -> Row:
-    """Return the row of an event whose subject is a session."""
     return audit(
         place.now,
         session.namespace,
@@ -670,7 +683,6 @@ def session_event(place: Place, session: SessionRecord, name: str, **data: Any) 
 
 
 def escalation_event(place: Place, escalation: EscalationRecord, name: str, **data: Any) -> Row:
-    """Return the row of an event whose subject is an escalation."""
     body = {
         "agent": escalation.agent,
         "user_id": escalation.user_id,

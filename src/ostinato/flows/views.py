@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
 from ostinato.flows.hooks import UserInfo
 from ostinato.flows.model import EscalationRecord, MessageRecord, SessionRecord, TurnRecord, UserRecord
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.when.instants import to_datetime
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+V = TypeVar("V", bound="DataclassInstance")
 
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
     """A conversation between an agent and a user.
 
-    - `flow`: the active flow, or None, if no flow is active
-    - `waits`: what the active flow waits for, or None, if no flow waits
-    - `hitl`: what a person is asked to do, such as `pending_confirm` or `live_takeover`, or `none`
-    - `takeover`: the person who has taken over, or None, if there is no takeover
+    - `flow`: the active flow; None if no flow is active
+    - `waits`: what the active flow waits for; None if no flow waits
+    - `hitl`: what a person is asked to do, such as `pending_confirm` or `live_takeover`; `none` if no person is asked
+    - `takeover`: the person who has taken over; None if there is no takeover
 
-    If a flow has asked for a takeover and no person has taken over yet, `takeover` is the person whom the flow named,
-    or else `escalation/` and an id.
+    If a flow has asked for a takeover and no person has taken over yet, `takeover` is `escalation/` and an id.
     """
 
     id: str
@@ -47,8 +51,7 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class TurnView:
-    """One input and its outcome. `cost` is in millionths of a currency unit. The currency is that of the model's
-    prices."""
+    """One input and its outcome. `cost` is in millionths of the currency of the model's prices."""
 
     id: str
     agent: str
@@ -107,8 +110,15 @@ class EscalationInfo:
     resolved: datetime | None
 
 
-def _moment(instant: Micros | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)
+def make_view(view: type[V], record: Any, **values: Any) -> V:
+    """Return an instance of the dataclass `view`. Its fields come from `values`, or else from the fields of `record`
+    with the same names. An instant from `record` becomes a datetime if the field of the view is a datetime."""
+    for field in fields(view):
+        if field.name not in values:
+            value = getattr(record, field.name)
+            is_time = str(field.type).startswith("datetime")
+            values[field.name] = to_datetime(value) if is_time and value is not None else value
+    return view(**values)
 
 
 def _loaded(text: str | None) -> Any:
@@ -116,7 +126,6 @@ def _loaded(text: str | None) -> Any:
 
 
 def user_json(user: UserRecord, tags: Sequence[str]) -> dict[str, Any]:
-    """Return a user as a JSON object, for a recorded step."""
     return {
         "id": user.id,
         "external_id": user.external_id,
@@ -134,83 +143,32 @@ def user_json(user: UserRecord, tags: Sequence[str]) -> dict[str, Any]:
 
 
 def user_info(user: Mapping[str, Any]) -> UserInfo:
-    moments = {name: _moment(user[name]) for name in ("consent_at", "active")}
-    return UserInfo(**{**user, **moments, "tags": tuple(user["tags"]), "created": to_datetime(user["created"])})
+    moments = {name: user[name] for name in ("consent_at", "created", "active") if user[name] is not None}
+    times = {name: to_datetime(instant) for name, instant in moments.items()}
+    return UserInfo(**{**user, **times, "tags": tuple(user["tags"])})
 
 
 def session_info(session: SessionRecord) -> SessionInfo:
-    return SessionInfo(
-        session.id,
-        session.agent,
-        session.user_id,
-        session.run_id,
-        session.status.value,
-        session.flow,
-        session.flow_version,
-        session.waits,
-        session.hitl_state.value,
-        session.takeover,
-        session.escalation_id,
-        session.messages,
-        to_datetime(session.started),
-        to_datetime(session.active),
-        _moment(session.ended),
-        session.reason,
-    )
+    return make_view(SessionInfo, session, status=session.status.value, hitl=session.hitl_state.value)
 
 
 def turn_view(turn: TurnRecord) -> TurnView:
     stored = orjson.loads(turn.metadata)
     metadata = stored.pop("given", {})
-    return TurnView(
-        turn.id,
-        turn.agent,
-        turn.user_id,
-        turn.session_id,
-        turn.key,
-        turn.source,
-        turn.text,
-        turn.flow,
-        {**metadata, **stored},
-        turn.status,
-        None if turn.outcome is None else turn.outcome.value,
-        turn.reason,
-        turn.producer,
-        orjson.loads(turn.policy),
-        turn.hitl.value,
-        turn.delivered,
-        turn.model_calls,
-        turn.tokens_in,
-        turn.tokens_out,
-        turn.cost,
-        to_datetime(turn.created),
-        _moment(turn.started),
-        _moment(turn.finished),
-        turn.actor,
+    return make_view(
+        TurnView,
+        turn,
+        metadata={**metadata, **stored},
+        outcome=None if turn.outcome is None else turn.outcome.value,
+        policy=orjson.loads(turn.policy),
+        hitl=turn.hitl.value,
     )
 
 
 def message_info(message: MessageRecord) -> MessageInfo:
-    return MessageInfo(
-        message.id, message.turn_id, message.role, message.text, _loaded(message.data), to_datetime(message.created)
-    )
+    return make_view(MessageInfo, message, data=_loaded(message.data))
 
 
 def escalation_info(escalation: EscalationRecord) -> EscalationInfo:
-    return EscalationInfo(
-        escalation.id,
-        escalation.agent,
-        escalation.user_id,
-        escalation.session_id,
-        escalation.mode,
-        escalation.question,
-        _loaded(escalation.data),
-        escalation.status,
-        escalation.approved,
-        escalation.message,
-        _loaded(escalation.action),
-        escalation.resolved_by,
-        _moment(escalation.due),
-        to_datetime(escalation.created),
-        _moment(escalation.resolved),
-    )
+    data, action = _loaded(escalation.data), _loaded(escalation.action)
+    return make_view(EscalationInfo, escalation, data=data, action=action)

@@ -1,8 +1,11 @@
-"""Write durable functions with this package. They are async functions whose finished steps are never executed again.
-Names are imported when they are first used, so that the command line starts quickly."""
+"""Define durable functions: async functions whose finished steps are never executed again.
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+Each name is imported when it is first used, so that the command line starts quickly.
+"""
+
+from typing import TYPE_CHECKING
+
+from ostinato.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from ostinato.functions.api import FunctionHandle, Functions
@@ -48,23 +51,12 @@ __all__ = [
 ]
 
 _OFFERED = {
-    "api": "FunctionHandle Functions",
-    "context": "ChildHandle FunctionContext",
-    "definition": "StepFunction step",
-    "errors": "Cancelled Changed ChildFailed FunctionError FunctionOver MailboxFull NotDurable ReceiveTimedOut "
+    ".api": "FunctionHandle Functions",
+    ".context": "ChildHandle FunctionContext",
+    ".definition": "StepFunction step",
+    ".errors": "Cancelled Changed ChildFailed FunctionError FunctionOver MailboxFull NotDurable ReceiveTimedOut "
     "StepFailed StepInterrupted TooLarge",
-    "lint": "NotDeterministic",
-    "views": "FunctionInfo StepInfo",
+    ".lint": "NotDeterministic",
+    ".views": "FunctionInfo StepInfo",
 }
-_WHERE = {name: f"{__name__}.{module}" for module, names in _OFFERED.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_WHERE[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _OFFERED)

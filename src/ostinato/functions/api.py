@@ -1,5 +1,4 @@
-"""Provide `app.functions`, the API of durable functions. It declares, starts, watches and stops them, and sends them
-messages."""
+"""Provide `app.functions`: declare, start, watch and stop durable functions, and send them messages."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.engine.group_commit import Committer
-from ostinato.engine.idempotency import digest, run_once
+from ostinato.engine.idempotency import check_request_id, digest, run_once
 from ostinato.engine.jobs import Declaration, Handler
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import Started, stop
@@ -38,17 +37,9 @@ from ostinato.functions.model import KIND, FunctionRecord, Message, StepRecord
 from ostinato.functions.operations import Sending, refusal, start_with_messages
 from ostinato.functions.replay_check import replay
 from ostinato.functions.store import read_function, read_step, statement
-from ostinato.functions.views import (
-    DeclaredInfo,
-    DrainInfo,
-    FunctionInfo,
-    StepInfo,
-    function_info,
-    in_order,
-    step_info,
-)
+from ostinato.functions.views import DeclaredInfo, DrainInfo, FunctionInfo, StepInfo, function_info, in_order, step_info
 from ostinato.model import Run, Status, StatusName, Timer, read_length
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation, Row, Statement, sql
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros, to_datetime
 
@@ -68,8 +59,8 @@ class FunctionHandle(Generic[T]):
         self.new = new
 
     async def result(self, timeout: Length | None = None) -> Any:
-        """Wait for the end of the run, and return what the function returned. Raises `RunFailed` or `RunCancelled` if
-        the run did not succeed, and `TimeoutError` if it has not ended within `timeout`."""
+        """Wait for the end of the run, and return the function's result. Raises `RunFailed` or `RunCancelled` if the
+        run did not succeed. Raises `TimeoutError` if the run has not ended within `timeout`."""
         return await self._functions.result(self.id, timeout)
 
     async def send(self, name: str, payload: Any = None, *, id: str | None = None) -> None:
@@ -134,8 +125,8 @@ class Functions:
         pinned: bool = False,
         **options: Any,
     ) -> Any:
-        """Declare a durable function. `version` identifies a version of its code; with `pinned`, a run continues only
-        with the version that it began with. `options` are queue, priority, serial_key, serial_hold and concurrency."""
+        """Declare a durable function. With `pinned`, a run continues only with the `version` that it began with.
+        `options` are queue, priority, serial_key, serial_hold and concurrency."""
 
         def add(function: F) -> F:
             self._around.codes.add(make_code(function, name=name, version=version, pinned=pinned, options=options))
@@ -165,11 +156,15 @@ class Functions:
         """Start a function, now or at the moment `at`. With an `id`, only the first call starts a run; later calls
         return a handle of the same run.
 
-        `send` maps names of messages to payloads. The messages are in the mailbox of the run from the beginning; if the
-        run exists already, they are sent to it. `options` are queue, priority, deadline, serial_key, concurrency,
-        parent and actor. Raises `NotFound` if no node has declared the function, `Conflict` if the `id` belongs to
-        something else, and `FunctionOver` if messages are sent to a run that has ended.
+        `send` maps names of messages to payloads. A new run has these messages in its mailbox from the beginning. If
+        the run already exists, the messages are sent to it. `options` are queue, priority, deadline, serial_key,
+        concurrency, parent and actor.
+
+        - Raises `NotFound` if no node has declared the function.
+        - Raises `Conflict` if the `id` belongs to something else.
+        - Raises `FunctionOver` if messages are sent to a run that has ended.
         """
+        check_request_id(request_id)
         name = self._around.codes.named(function)
         run, deadline = await self.prepare(name, input, id=id, at=at, **options)
         now = run.created
@@ -209,8 +204,8 @@ class Functions:
         at: datetime | str | None = None,
         **options: Any,
     ) -> tuple[Run, Timer | None]:
-        """Check the arguments of a start, but start nothing. Return the run, and the timer of its deadline or None. The
-        caller stores both, together with its own rows."""
+        """Check the arguments as `start` does, but start nothing. Return two values: a new run, and the timer of its
+        deadline. The timer is None if there is no deadline. The caller must store both, together with its own rows."""
         name = self._around.codes.named(function)
         definition = await self._find(name)
         now = self._now()
@@ -246,24 +241,24 @@ class Functions:
 
     async def _check_same(self, run_id: str, name: str, id: str | None) -> None:
         """Raise Conflict if the run `run_id` is not a run of the function `name`."""
-        rows = await self._around.host.store.read(lambda _: _one(run_id))
+        rows = await self._around.host.store.read(lambda _: _read(sql("runs_by_ids", [(run_id,)])))
         if rows and (run := whole_run(rows[0])) and (run.kind, run.name) != (KIND, name):
             raise Conflict(f"the id {id!r} belongs to {run.kind} {run.name!r}; choose another")
 
     async def find(self, name: str) -> Handler | Declaration | None:
         """Return the handler of a function if this process has its code. Otherwise return the declaration that another
-        process has stored, or None."""
+        process has stored. Return None if no process has declared the function."""
         code = self._around.codes.newest(name)
         if code is not None:
             return code.handler
-        rows = await self._around.host.store.read(lambda _: _declared(name))
+        rows = await self._around.host.store.read(lambda _: _read(statement("declared_code", name=name)))
         return Declaration.read(name, rows[0][3]) if rows else None
 
     async def _find(self, name: str) -> Handler | Declaration:
         definition = await self.find(name)
         if definition is not None:
             return definition
-        rows = await self._around.host.store.read(lambda _: _all_declared())
+        rows = await self._around.host.store.read(lambda _: _read(statement("declared_codes")))
         names = {row[0] for row in rows} | {code.name for code in self._around.codes}
         hint = did_you_mean(name, names) or "no node has declared it yet; declare it with @app.function()"
         raise NotFound(f"there is no function {name!r}; {hint}")
@@ -305,14 +300,12 @@ class Functions:
     # Watching
 
     async def get(self, id: str) -> FunctionInfo:
-        """Return a run of a function. `id` is the id of the run, or the `id` that was passed to `start`. Raises
-        `NotFound` if there is no such run."""
+        """Return a run by its id, or by the `id` passed to `start`. Raises `NotFound` if there is no such run."""
         run, function, _ = await self._load(id)
         return function_info(run, function)
 
     async def steps(self, id: str) -> Sequence[StepInfo]:
-        """Return the recorded operations of a run, in the order in which they began. Raises `NotFound` if there is no
-        such run."""
+        """Return a run's operations in the order in which they began. Raises `NotFound` if there is no such run."""
         _, _, steps = await self._load(id, steps=True)
         return [step_info(step) for step in in_order(steps)]
 
@@ -352,16 +345,14 @@ class Functions:
         return await self._around.host.store.read(page)
 
     async def declared(self) -> Sequence[DeclaredInfo]:
-        """Return the functions that nodes have declared, with an entry for each name and version. These functions can
-        be started."""
-        rows = await self._around.host.store.read(lambda _: _all_declared())
+        """Return the functions that nodes have declared: one entry for each name and version."""
+        rows = await self._around.host.store.read(lambda _: _read(statement("declared_codes")))
         return tuple(
             DeclaredInfo(name, version, code, to_datetime(updated)) for name, version, code, _, updated in rows
         )
 
     async def drain(self) -> Sequence[DrainInfo]:
-        """Count the unfinished runs of each function by the version of the code that they began with. The result shows
-        which versions must stay deployed."""
+        """Count the unfinished runs by the version they began with, to show which versions must stay deployed."""
 
         def look(_: int) -> Operation[tuple[Sequence[Any], Sequence[Any]]]:
             counts = yield statement("unfinished_functions", namespace=self._namespace)
@@ -390,7 +381,7 @@ class Functions:
         return tuple(drained.values())
 
     async def result(self, id: str, timeout: Length | None = None) -> Any:
-        """Wait for the end of a run, and return its result. Raises as `FunctionHandle.result` does."""
+        """Wait for the end of a run, and return its result. Raises the same errors as `FunctionHandle.result`."""
         run = await self._run(id)
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         if seconds is not None and seconds < 0:
@@ -409,16 +400,11 @@ class Functions:
         raise kind(run.root_id, cast(StatusName, ended.status), ended.reason, error)
 
     async def _run(self, id: str) -> Run:
-        rows = await self._around.host.store.read(lambda _: _find_run(self._namespace, id))
-        if not rows or (run := whole_run(rows[0])).namespace != self._namespace or run.kind != KIND:
-            raise NotFound(f"there is no function run {id!r} in namespace {self._namespace!r}")
-        return run
+        return await self._around.host.store.read(lambda _: _find_run(self._namespace, id))
 
     async def _load(self, id: str, *, steps: bool = False) -> tuple[Run, FunctionRecord | None, Sequence[StepRecord]]:
         def look(_: int) -> Operation[tuple[Run, FunctionRecord | None, Sequence[StepRecord]]]:
-            rows = yield from _find_run(self._namespace, id)
-            if not rows or (run := whole_run(rows[0])).namespace != self._namespace or run.kind != KIND:
-                raise NotFound(f"there is no function run {id!r} in namespace {self._namespace!r}")
+            run = yield from _find_run(self._namespace, id)
             kept = yield statement("functions_by_ids", [(run.id,)])
             records = (yield statement("steps_of", run=run.id)) if steps else []
             return run, read_function(kept[0]) if kept else None, [read_step(row) for row in records]
@@ -426,9 +412,12 @@ class Functions:
         return await self._around.host.store.read(look)
 
     async def replay(self, id: str) -> Sequence[StepInfo]:
-        """Replay the record of a run with the code of this process, without any effect. Returns the operations that the
-        code waits for at the end of the record; an empty list if the code ended. Raises `Changed` if the code does not
-        fit the record, and `NotFound` if there is no such run or this process does not have its function."""
+        """Replay the record of a run with the code of this process. The replay has no effects. Return the operations
+        that the code waits for at the end of the record.
+
+        - Raises `Changed` if the code does not fit the record.
+        - Raises `NotFound` if there is no such run, or if this process has no code for it.
+        """
         run, function, steps = await self._load(id, steps=True)
         codes, host = self._around.codes, self._around.host
         code = codes.newest(run.name)
@@ -442,12 +431,12 @@ class Functions:
     # Stopping
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """Cancel a run: its code gets `Cancelled` where it waits, and may clean up for `model.CANCEL_GRACE`. The run
-        ends when its code has ended. Returns the run's status now."""
+        """Request the cancellation of a run, and return the run's status now. The run's code gets `Cancelled` where it
+        waits, and may clean up for `model.CANCEL_GRACE`. The run ends when its code has ended."""
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """End a run at once. Its code cannot clean up. Returns the run's status now."""
+        """End a run at once, and return its status now. Its code cannot clean up."""
         return await self._stop(id, Status.TERMINATED, reason or "terminated", request_id)
 
     async def _stop(self, id: str, status: Status, reason: str, request_id: str | None) -> str:
@@ -472,20 +461,14 @@ class Functions:
         return self._around.host.engine().clock.now()
 
 
-def _one(run_id: str) -> Operation[list[Any]]:
-    return (yield sql("runs_by_ids", [(run_id,)]))
+def _read(asked: Statement) -> Operation[list[Row]]:
+    return (yield asked)
 
 
-def _declared(name: str) -> Operation[list[Any]]:
-    return (yield statement("declared_code", name=name))
-
-
-def _all_declared() -> Operation[list[Any]]:
-    return (yield statement("declared_codes"))
-
-
-def _find_run(namespace: str, id: str) -> Operation[list[Any]]:
+def _find_run(namespace: str, id: str) -> Operation[Run]:
     rows = yield sql("runs_by_ids", [(id,)])
     if not rows:
         rows = yield sql("run_by_key", namespace=namespace, key=id)
-    return rows
+    if not rows or (run := whole_run(rows[0])).namespace != namespace or run.kind != KIND:
+        raise NotFound(f"there is no function run {id!r} in namespace {namespace!r}")
+    return run

@@ -1,7 +1,7 @@
-"""Execute the claimed runs of durable functions.
+"""Execute the claimed runs of durable functions. A write has an effect only while this node holds the claim.
 
-A write has an effect only while this node holds the claim. The code gets a step's outcome at once, and continues until
-it needs another step. The outcome is written before that next step begins.
+When a step ends, the code gets the outcome at once, and continues until it needs another step. The outcome is written
+before that other step begins.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -53,7 +53,6 @@ from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
-T = TypeVar("T")
 _ELSEWHERE: Micros = 5 * SECOND  # after which a run whose code this node lacks may be claimed again
 _LOOK = 0.25  # seconds between two looks for messages and cancellations of runs that are at work
 
@@ -62,17 +61,15 @@ class Refused(Exception):
     """Raised if this node no longer holds the run: another node has taken it over, or a user has ended it."""
 
 
-class Settings:
-    """Limits of functions in one app."""
+class Settings(NamedTuple):
+    """Limits of functions in one app. `cached` is the number of parked runs whose code stays in memory."""
 
-    def __init__(self, most_steps: int, cached: int) -> None:
-        self.most_steps = most_steps
-        self.cached = cached
+    most_steps: int
+    cached: int
 
 
 class FunctionBody:
-    """Executes claimed runs of functions. The coroutines of some parked runs stay in memory, so that these runs
-    continue without a replay."""
+    """Executes claimed runs of functions. Some parked runs stay in memory, and continue without a replay."""
 
     def __init__(self, engine: Engine, codes: Codes, read_child: ReadChild, settings: Settings) -> None:
         self.engine = engine
@@ -120,8 +117,8 @@ class FunctionBody:
             self._cache(live)
 
     def _from_cache(self, run: Run) -> LiveRun | None:
-        """Return the parked run from the cache. Returns None if the run is not in the cache, or if another node has
-        claimed the run since it parked here."""
+        """Return a claimed run from the cache of parked runs. Return None if the run is not in the cache, or if another
+        node has claimed it since it parked here."""
         parked = self._parked.pop(run.id, None)
         if parked is None:
             return None
@@ -138,8 +135,7 @@ class FunctionBody:
             oldest.driver.close()
 
     async def _load(self, run: Run) -> LiveRun | None:
-        """Return a `LiveRun` for a claimed run, with the record of the run from the store. If this node lacks the run's
-        code, leave the run to other nodes and return None."""
+        """Load a claimed run. If this node lacks the run's code, leave the run to other nodes, and return None."""
         function: FunctionRecord | None = None
         steps: list[StepRecord] = []
         depth = 0
@@ -171,8 +167,8 @@ class FunctionBody:
         return LiveRun(self, run, code, function, {step.position: step for step in steps})
 
     async def leave_to_others(self, run: Run, missing: str) -> None:
-        """Let the run wait for a moment, so that a node with its code can claim it. `missing` names the part of the
-        code that this node lacks; '' means that the whole function is missing."""
+        """Hand back a run whose code this node lacks. After a moment, a node with the code can claim the run. `missing`
+        names the lacking part of the code, such as `"version 2"`. If it is empty, the whole function is missing."""
         words = f"{NO_CODE}{run.name!r}{', ' if missing else ''}{missing}"
         now = self.now()
         waiting = End(run, Status.WAITING, words, finished=False, event="run:waiting")
@@ -214,8 +210,7 @@ class FunctionBody:
     # News for runs that are at work
 
     def poke(self, run_id: str) -> None:
-        """Tell a run to look for messages, ended children and a cancellation. Do nothing if this node does not work on
-        the run."""
+        """If this node works on the run, let the run look for messages, ended children and a cancellation."""
         live = self._live.get(run_id)
         if live is not None:
             live.look_again()
@@ -225,10 +220,8 @@ class FunctionBody:
         self._executing.set()
 
     async def look_for_news(self) -> None:
-        """Look for news for runs that are executing steps, and notify these runs.
-
-        News is a new message, an ended child, or a cancellation. A run that this node no longer holds is stopped.
-        """
+        """Look for messages, ended children and cancellations of runs that are executing steps, and notify the runs.
+        Stop a run that this node no longer holds."""
         await self._executing.wait()
         while self._live:
             await asyncio.sleep(_LOOK)
@@ -248,10 +241,10 @@ class FunctionBody:
 
 
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
-    """Return a run's stored record, its steps, and a depth.
+    """Return (record, steps, depth) of a run.
 
-    - If the run has a record, the depth is 0 and is not used.
-    - If the run has no record, return None, no steps, and the number of functions above the run.
+    - If the run has a record, return the record, the steps, and 0. The caller finds the depth in the record.
+    - If the run has no record yet, return None, no steps, and the number of functions above the run.
     """
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
@@ -262,9 +255,12 @@ def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], i
 
 
 def find_news(wanted: Mapping[str, Wanted]) -> Operation[tuple[set[str], dict[str, list[Any]]]]:
-    """Find out which runs have a new message, an ended child or a cancellation. `wanted` maps the id of each run to
-    what the run waits for. Return the ids of the runs with news. Also return a dict from the id of every run in
-    `wanted` to its [status, node, claim]. The dict shows whether a run was terminated or taken over."""
+    """Look for news of runs. `wanted` is a dict from run id to what the run waits for. Return two values:
+
+    - the ids of the runs that have a new message, an ended child or a requested cancellation
+    - a dict from run id to `[status, node, claim]`, for all runs; it shows whether a run was terminated or claimed by
+      another node
+    """
     ids = [(id,) for id in wanted]
     states = {id: state for id, *state in (yield sql("states_of", ids))}
     news = {row[0] for row in (yield statement("cancels_of", ids))}
@@ -278,7 +274,7 @@ def find_news(wanted: Mapping[str, Wanted]) -> Operation[tuple[set[str], dict[st
 
 
 class LiveRun:
-    """A run of a function in this process: a node works on it, or it is parked in the cache."""
+    """A run of a function in the memory of this process. A node works on the run, or the run is parked in the cache."""
 
     def __init__(
         self,
@@ -311,15 +307,11 @@ class LiveRun:
         self._ctx.changed = new
 
     def _open(self, steps: dict[str, StepRecord]) -> None:
-        self.driver = Driver(self.run.id, steps)
+        body, self.driver = self._body, Driver(self.run.id, steps)
         self._ctx = FunctionContext(
-            self.run, self.function, self.driver, self._body.engine.clock, self._body.read_child, self._most_steps
+            self.run, self.function, self.driver, body.engine.clock, body.read_child, body.settings.most_steps
         )
         self._begun = False
-
-    @property
-    def _most_steps(self) -> int:
-        return self._body.settings.most_steps
 
     def claimed_again(self, run: Run) -> None:
         self.run = run
@@ -337,8 +329,8 @@ class LiveRun:
     # Going on
 
     async def go(self) -> bool:
-        """Work on the run until it leaves this node. Returns True if it parked, and False if it ended, was handed back
-        or was left to other nodes. Raises `Refused` if this node no longer holds the run."""
+        """Work on the run until it leaves this node. Return True if the run parked. Return False if the run ended, was
+        handed back or was left to other nodes. Raises `Refused` if this node no longer holds the run."""
         if not self._begun and not await self._begin():
             return False
         while True:
@@ -361,12 +353,12 @@ class LiveRun:
                 await self._read_news()
             if await self._settle():
                 continue
-            if not self._may_execute():
-                if not self.tasks:
-                    await self._hand_back()
-                    return False
-            else:
-                await self._execute_fresh()
+            operations = self._to_execute()
+            if operations and not self._body.engine.stopping:
+                await self._execute_all(operations)
+            elif operations and not self.tasks:
+                await self._write(end=End(self.run, Status.READY, finished=False, event="run:handed_back"))
+                return False
             if self._ended:
                 continue
             if not self.tasks:
@@ -376,7 +368,7 @@ class LiveRun:
             await self._wait()
 
     async def _begin(self) -> bool:
-        """Call the function. Returns False if it cannot be called; the run has then failed."""
+        """Call the function. Return False if the function cannot be called. In this case the run has failed."""
         self._begun = True
         if self.function.depth > DEEPEST:
             words = f"it is a child of {DEEPEST} functions below one another, which is the most"
@@ -395,8 +387,8 @@ class LiveRun:
         return True
 
     async def _settle(self) -> bool:
-        """Deliver the available outcomes to the code, one after the other. If a cancellation was requested and is not
-        delivered yet, deliver it instead. Returns False if there was nothing to deliver, else True."""
+        """Deliver to the code all outcomes that are available. If a cancellation was requested and the code does not
+        know of it yet, deliver the cancellation instead (see `_cancel`). Return whether anything was delivered."""
         if self.function.cancel is not None and self.function.cancelled is None:
             return await self._cancel()
         now = self._body.now()
@@ -404,31 +396,20 @@ class LiveRun:
         while self._ended:
             operation, record = self._ended.popleft()
             if self.driver.pending.get(operation.position) is operation:
-                self._deliver(operation, record)
                 settled = True
-                if self.driver.over or not self._advance():
+                if not self._deliver(operation, record):
                     return True
         for operation in list(self.driver.pending.values()):
             outcome = self._outcome(operation, now)
             if outcome is not None:
-                self._deliver(operation, outcome)
                 settled = True
-                if self.driver.over or not self._advance():
+                if not self._deliver(operation, outcome):
                     return True
         return settled
 
-    def _advance(self) -> bool:
-        """Resume the code, and return whether the code fits the record. After False, the caller must return, so that
-        `go` can fail the run."""
-        try:
-            self._drive()
-        except Changed:
-            return False
-        return True
-
     def _drive(self) -> None:
-        """Run the code until it waits. While the code runs, asyncio has no current task. So `asyncio.timeout` in the
-        code cannot cancel the node's task."""
+        """Run the code until it waits. Meanwhile asyncio does not see the node's task as the current task. Otherwise an
+        `asyncio.timeout` in the code could cancel the node's task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
         _leave_task(loop, task)
@@ -437,17 +418,25 @@ class LiveRun:
         finally:
             _enter_task(loop, task)
 
-    def _deliver(self, operation: Asked, record: StepRecord) -> None:
+    def _deliver(self, operation: Asked, record: StepRecord) -> bool:
+        """Pass an outcome to the code, and resume the code. Return False if the function is over or its code does not
+        fit the record. In that case, the caller must return to `go`."""
         self.driver.settle(operation, record)
         self._unwritten[record.position] = record
         self.driver.deliver(operation, record)
+        if self.driver.over:
+            return False
+        try:
+            self._drive()
+        except Changed:
+            return False
+        return True
 
     def _outcome(self, operation: Asked, now: Micros) -> StepRecord | None:
-        """Return the outcome of `operation` if it is known now, else None.
+        """Return the outcome of `operation`, or None if it is not known yet.
 
-        - For an interrupted step with `at_most_once`, the outcome is a failure.
-        - For any other step, return None: `_execute` reports its outcome.
-        - For a started child, a sleep, a `receive` or a child's end, return the outcome as soon as there is one.
+        For a step, return None, because `_execute` reports the outcomes of steps. There is one exception: an
+        `at_most_once` step that was interrupted has failed, and this failure is returned.
         """
         if operation.position not in self.driver.pending or operation.position in self.tasks:
             return None
@@ -482,12 +471,7 @@ class LiveRun:
         return record
 
     def _received(self, record: StepRecord, now: Micros) -> StepRecord | None:
-        """Return the outcome of a `receive`.
-
-        - If a message has come in time, the outcome is the message.
-        - If the timeout is over, the outcome is `TIMED_OUT`.
-        - Otherwise return None.
-        """
+        """Return the outcome of a `receive`: a message that came in time, or `TIMED_OUT`; None if it still waits."""
         mail = self._mail.get(record.name)
         if mail and (record.due is None or mail[0].sent <= record.due or now < record.due):
             message = mail.popleft()
@@ -523,8 +507,7 @@ class LiveRun:
     # News
 
     async def _read_news(self) -> None:
-        """Read what the run waits for: messages, and results of finished child runs. Also read whether somebody has
-        requested its cancellation."""
+        """Read the messages and ended children that the run waits for, and whether its cancellation is requested."""
         self._look = False
         wanted = self.wanted()
         mail, children, function = await read_patiently(
@@ -540,8 +523,7 @@ class LiveRun:
             self.function.cancel, self.function.reason = function.cancel, function.reason
 
     def wanted(self) -> Wanted:
-        """Return the messages, children and the time that the run waits for. Steps that are being executed are left
-        out."""
+        """Return what the run waits for: messages, children and a time. Steps in progress are left out."""
         names: list[str] = []
         children: list[str] = []
         due: Micros | None = None
@@ -558,8 +540,8 @@ class LiveRun:
         return Wanted(names, children, due)
 
     async def _cancel(self) -> bool:
-        """Raise `Cancelled` in the code, at every operation that the code waits for. Steps in progress are stopped
-        first. A step that has succeeded by then keeps its result. Always return True."""
+        """Stop the steps in progress. Then raise `Cancelled` in the code, at every operation that the code waits for. A
+        step that has succeeded by then keeps its result. Always return True."""
         await self._stop_tasks()
         now = self._body.now()
         self.function.cancelled, self._ctx.changed = now, True
@@ -567,20 +549,16 @@ class LiveRun:
         done = [(operation, record) for operation, record in self._ended if record.status is StepStatus.DONE]
         self._ended.clear()
         for operation, record in done:
-            if self.driver.pending.get(operation.position) is operation:
-                self._deliver(operation, record)
-                if self.driver.over or not self._advance():
-                    return True
+            if self.driver.pending.get(operation.position) is operation and not self._deliver(operation, record):
+                return True
         error = _dump({"reason": self.function.reason or "cancelled"})
         for operation in list(self.driver.pending.values()):
             record = operation.record or self._new_record(operation, now)
-            self._deliver(operation, _over(record, now, StepStatus.CANCELLED, error=error))
-            if self.driver.over or not self._advance():
+            if not self._deliver(operation, _over(record, now, StepStatus.CANCELLED, error=error)):
                 break
         return True
 
     async def _stop_tasks(self) -> None:
-        """Stop the steps that are being executed, and wait for them."""
         stopping = list(self.tasks.values())
         self.drop_tasks()
         if stopping:
@@ -588,12 +566,8 @@ class LiveRun:
 
     # Executing steps
 
-    def _may_execute(self) -> bool:
-        """Return False if the node is stopping and the run has steps to execute, else True."""
-        return not self._body.engine.stopping or not self._to_execute()
-
     def _to_execute(self) -> list[Asked]:
-        """Return the steps to execute now. A failed step is not among them until its retry is due."""
+        """Return the steps to execute now. A step that failed is left out until its next attempt is due."""
         now = self._body.now()
         return [
             operation
@@ -603,11 +577,8 @@ class LiveRun:
             and (operation.record is None or operation.record.due is None or operation.record.due <= now)
         ]
 
-    async def _execute_fresh(self) -> None:
-        """Begin the steps that the code has asked for. First write everything that they may depend on."""
-        operations = self._to_execute()
-        if not operations:
-            return
+    async def _execute_all(self, operations: Sequence[Asked]) -> None:
+        """Begin to execute steps. Before that, write everything that the steps may depend on."""
         now = self._body.now()
         for operation in operations:
             step = operation.step
@@ -636,18 +607,15 @@ class LiveRun:
         step = operation.step
         assert step is not None
         job_logging.current.set(self._log)
-        limit: asyncio.Timeout | None = None
+        limit = asyncio.timeout(None if step.timeout is None else step.timeout / SECOND)
         try:
-            if step.timeout is None:
+            async with limit:
                 value = await self._call(step, operation)
-            else:
-                async with asyncio.timeout(step.timeout / SECOND) as limit:
-                    value = await self._call(step, operation)
         except BaseException as problem:
             task = asyncio.current_task()
             if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # it was stopped; one that raises this by itself has failed
-            if isinstance(problem, TimeoutError) and limit is not None and limit.expired():
+            if isinstance(problem, TimeoutError) and limit.expired():
                 problem = TimeoutError(f"it took longer than its timeout of {(step.timeout or 0) / SECOND:g} s")
             self._failed(operation, record, step, problem)
         else:
@@ -693,8 +661,8 @@ class LiveRun:
         *,
         final: bool = False,
     ) -> None:
-        """Handle `problem`, the exception of a step. If the step may be tried again, record when. Otherwise keep the
-        failure until `_settle` delivers it to the code. With `final`, the step is not tried again."""
+        """Handle the exception of a step. If the step is tried again, record the time of the next attempt. Otherwise
+        keep the failure for `_settle`. With `final`, the step is not tried again."""
         now = self._body.now()
         error = describe_error(problem)
         reason = f"{type(problem).__name__}: {clean(str(problem))}"[:500]
@@ -726,7 +694,12 @@ class LiveRun:
         self._ctx.log(message, level)
 
     async def _wait(self) -> None:
-        """Wait until a step ends, news arrives, or a timer is due."""
+        """Write unwritten changes, and wait until the run can continue. Raises `Refused` if this node no longer holds
+        the run.
+
+        The run can continue if a step has ended, if a timer is due, or if the store may have a message, an ended child
+        or a request to cancel for the run.
+        """
         if self._has_news_to_write:
             await self._write()
         if self._ended or self._look:
@@ -739,7 +712,7 @@ class LiveRun:
             raise Refused
 
     def drop_tasks(self) -> None:
-        """Cancel the tasks of the steps in progress, without waiting for them."""
+        """Cancel the steps in progress, without waiting for them."""
         for task in self.tasks.values():
             task.cancel()
         self.tasks.clear()
@@ -751,8 +724,8 @@ class LiveRun:
         return bool(self._unwritten or self.driver.unwritten or self._children or self._taken or self._ctx.changed)
 
     async def _write(self, **more: Any) -> Answer:
-        """Write everything that is not written yet. The keywords `more` are further fields of the `Write` object.
-        Raises `Refused` if this node no longer holds the run."""
+        """Write everything that is not written yet. `more` are further fields of the `Write`. Raises `Refused` if this
+        node no longer holds the run."""
         steps = [*self.driver.unwritten, *self._unwritten.values()]
         for record in self._unwritten.values():
             self.driver.records[record.position] = record
@@ -784,8 +757,8 @@ class LiveRun:
         return answer
 
     async def _park(self) -> bool:
-        """Park the run: release its claim until something arrives that the run waits for. That is a message, the end of
-        a child, or a time. If it has already arrived, do not park the run and return False. Otherwise return True."""
+        """Release the claim, and let the run wait for messages, ends of children, or a time. Return whether the run was
+        parked. It is not parked if something that it waits for has already come."""
         for operation in self.driver.pending.values():
             if operation.record is None:
                 operation.record = self._new_record(operation, self._body.now())
@@ -794,11 +767,6 @@ class LiveRun:
             self._look = True
             return False
         return True
-
-    async def _hand_back(self) -> None:
-        """Hand the run back, so that another node continues it. This happens when this node stops."""
-        ending = End(self.run, Status.READY, finished=False, event="run:handed_back")
-        await self._write(end=ending)
 
     async def _finish(self) -> None:
         problem = self.driver.problem
@@ -830,8 +798,8 @@ class LiveRun:
         self._body.engine.tell_ends([ending])
 
     async def _continue(self, input: str | None) -> bool:
-        """Begin the function again with an empty history and a new input. Steps of other branches are stopped. Returns
-        False if the function cannot be called; the run has then failed."""
+        """Begin the function again, with an empty history and a new input. Return False if the function cannot be
+        called. In this case the run has failed."""
         await self._stop_tasks()
         self._ended.clear()
         self.driver.close()
@@ -848,16 +816,15 @@ class LiveRun:
 
 
 def begin_task(coroutine: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-    """Run a coroutine as a task. From Python 3.12 on the task begins at once, so a coroutine that never waits has
-    already ended."""
+    """Run a coroutine as a task. From Python 3.12 on, the task begins at once, and may already have ended."""
     if sys.version_info >= (3, 12):
         return asyncio.Task(coroutine, loop=asyncio.get_running_loop(), eager_start=True)
     return asyncio.create_task(coroutine)
 
 
 def read_news(wanted: Wanted, run_id: str) -> Operation[tuple[list[Row], list[Row], FunctionRecord | None]]:
-    """Return three values: the rows of the messages that a run waits for, the rows of its children that have ended, and
-    its record. The record says whether the run's cancellation was requested."""
+    """Return the messages that a run waits for, its children that have ended, and its record. The record says whether a
+    cancellation was requested. If the run has no record yet, return None instead of the record."""
     names = [(run_id, name) for name in dict.fromkeys(wanted.names)]
     mail = (yield statement("waiting_messages", names)) if names else []
     children = (yield sql("chains_ended", [(child,) for child in wanted.children])) if wanted.children else []

@@ -1,4 +1,4 @@
-"""Build the runs of a function's children. A child is a function, a job, or a run of another extension (`Way`)."""
+"""Build the runs of a function's children: functions, jobs, and runs of other extensions (`Way`)."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def function_run(
     actor: str | None,
     now: Micros,
 ) -> tuple[Run, Timer | None]:
-    """Build a run of a function, and the timer of its deadline, if it has one. Raises OstinatoError if the input or an
-    option is wrong."""
+    """Build a run of a function, and the timer of its deadline. The timer is None if there is no deadline. Raises
+    OstinatoError if the input or an option is invalid."""
     check_function_options(options)
     try:
         builder = RunBuilder(name, definition, at, options, namespace=namespace, actor=actor, now=now)
@@ -56,8 +56,8 @@ def function_run(
 
 @dataclass(frozen=True, slots=True)
 class ChildStart:
-    """A child that was checked, but not started yet. The method `run` builds the child's run and the timer of its
-    deadline."""
+    """A child whose arguments are checked, but which is not started yet. The method `run` builds the child's run. With
+    the run, it returns the timer of the child's deadline, or None."""
 
     host: Host
     name: str
@@ -101,14 +101,14 @@ def _action_kinds(host: Host) -> dict[str, ActionKind]:
 
 @dataclass(frozen=True, slots=True)
 class Children:
-    """Reads the arguments of `ctx.start`, which say which child to start."""
+    """Checks the arguments of `ctx.start`. Calling this object returns the child to start, as a `ChildStart`."""
 
     host: Host
     codes: Codes
 
     def named(self, target: Callable[..., Any]) -> tuple[str, str]:
-        """Return the name and the kind of a job or a function that is given as an object. Raises `NotFound` if this app
-        has not declared it."""
+        """Return the name and the kind of a job or function. `target` is the Python function itself. Raises `NotFound`
+        if it is not declared."""
         handlers = self.host.engine().handlers.values()
         job = next((handler for handler in handlers if handler.function is target), None)
         return (job.name, JOB) if job is not None else (self.codes.named(target), KIND)
@@ -116,25 +116,28 @@ class Children:
     def __call__(
         self, target: str | Callable[..., Any], kind: str, input: Mapping[str, Any] | None, options: Mapping[str, Any]
     ) -> ChildStart:
-        """Check the arguments of `ctx.start`, and return the child to start. Raises `NotFound` if no node has declared
-        a job with this name, or if `target` is an object that this app has not declared. Raises `OstinatoError` if
-        there is no such kind."""
+        """Check the arguments of `ctx.start`, and return the child to start. If `kind` is empty, `target` names a
+        function of this app, or else a job.
+
+        Raises `NotFound` if there is no such job, or if `target` is a Python function that is not declared. Raises
+        `OstinatoError` if there is no such kind.
+        """
         engine = self.host.engine()
         if not isinstance(target, str):
             target, kind = self.named(target)
         if not kind:
             kind = KIND if target in self.codes else JOB
+        definition: Handler | Declaration | None = None
         if kind == KIND:
             code = self.codes.newest(target)
-            return ChildStart(self.host, target, kind, None if code is None else code.handler, input, options)
-        if kind == JOB:
+            definition = None if code is None else code.handler
+        elif kind == JOB:
             definition = engine.find_job(target)
             if definition is None:
                 names = [*(code.name for code in self.codes), *engine.handlers, *engine.declared]
                 hint = did_you_mean(target, names) or "name a function or a job, or say kind='journey'"
                 raise NotFound(f"there is no function or job {target!r}; {hint}")
-            return ChildStart(self.host, target, kind, definition, input, options)
-        if kind not in self.host.actions:
+        elif kind not in self.host.actions:
             kinds = (KIND, JOB, *(name for name in self.host.actions if name != KIND))
             raise OstinatoError(f"ctx.start(kind={kind!r}): there is {', '.join(kinds)}")
-        return ChildStart(self.host, target, kind, None, input, options)
+        return ChildStart(self.host, target, kind, definition, input, options)

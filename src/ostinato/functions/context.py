@@ -1,5 +1,4 @@
-"""Define `ctx`, the first argument of a durable function. Its operations, such as `ctx.step`, return the same value in
-every replay."""
+"""Define `ctx`, the first argument of a durable function. In a replay, its operations return the same values again."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ from uuid import UUID
 import orjson
 
 from ostinato.clock import Clock
-from ostinato.engine.context import LOG_BYTES, LOG_LINES, clean, to_json
+from ostinato.engine.context import LOG_LINE_LENGTH, LOG_LINES, clean, to_json
 from ostinato.errors import OstinatoError, check_text, short_repr
 from ostinato.functions.definition import as_step
 from ostinato.functions.errors import TooLarge
@@ -37,13 +36,13 @@ class ReadChild(Protocol):
     def __call__(
         self, target: str | Callable[..., Any], kind: str, input: Mapping[str, Any] | None, options: Mapping[str, Any]
     ) -> Any:
-        """Check the start of a child. Return an object with the child's `name` and a method `run` that builds the
-        child's run."""
+        """Check the arguments of `ctx.start`. Return an object with the child's `name`, and with a method `run` that
+        builds the child's run."""
         ...
 
 
 class ChildHandle:
-    """A child run that a function has started. `id` is the id of that run."""
+    """A child run that a function has started. `id` is the id of the child run."""
 
     __slots__ = ("_ask", "id", "name")
 
@@ -53,7 +52,7 @@ class ChildHandle:
         self.name = name
 
     def result(self) -> Awaitable[Any]:
-        """Wait for the end of the child, and return its result. Raises `ChildFailed` if it did not succeed."""
+        """Wait for the end of the child, and return its result. Raises `ChildFailed` if the child did not succeed."""
         operation = self._ask(StepKind.CHILD, self.name)
         operation.child_id = self.id
         return operation
@@ -97,14 +96,14 @@ class FunctionContext:
 
     @property
     def occurrence(self) -> tuple[datetime, str] | None:
-        """The nominal time and the origin of this run's occurrence, if a schedule started it; else None."""
+        """The nominal time and the origin of the occurrence, if a schedule started this run. Otherwise None."""
         detail = orjson.loads(self._run.detail) if self._run.schedule_id and self._run.detail else None
         return None if detail is None else (to_datetime(detail["nominal"]), detail["origin"])
 
     @property
     def crashes(self) -> int:
-        """How many nodes crashed while they worked on this run, since the run last recorded an operation. Read this
-        only in a step, because the number is different in a replay."""
+        """How many nodes have crashed while they worked on this run. The count restarts whenever the run records an
+        operation. Read this value only in a step, because it is different in a replay."""
         return self._run.crashes
 
     @property
@@ -125,16 +124,17 @@ class FunctionContext:
     def step(self, function: Any, /, *args: Any, **kwargs: Any) -> Awaitable[Any]:
         """Call a function, and record its result, which must be JSON. A step that has ended is never called again.
 
-        `step(function, retry=3, timeout="10s")` gives the function a policy. Awaiting the step raises `StepFailed` if
-        the function raised and is not tried again."""
+        To set retries or a timeout, write `ctx.step(step(function, retry=3, timeout="10s"), …)`. If the function raises
+        an exception and is not tried again, awaiting the step raises `StepFailed`.
+        """
         step = as_step(function)
         operation = self._ask(StepKind.STEP, step.name)
         operation.step, operation.arguments, operation.keywords = step, args, kwargs
         return operation
 
     def gather(self, *awaitables: Awaitable[Any]) -> Awaitable[list[Any]]:
-        """Run several operations of `ctx`, or coroutines that await such operations, concurrently. Returns their
-        results in the order of the arguments when all have ended. If some failed, raises the first failure."""
+        """Run several operations of `ctx` concurrently, or coroutines that await such operations. When all have ended,
+        return their results in the order of the arguments, or raise the first failure."""
         for awaitable in awaitables:
             if not isinstance(awaitable, Operation | Coroutine):
                 raise OstinatoError(f"ctx.gather takes operations of ctx and coroutines, not {short_repr(awaitable)}")
@@ -145,8 +145,7 @@ class FunctionContext:
     # Waiting
 
     def sleep(self, length: Length) -> Awaitable[None]:
-        """Wait for this long. Meanwhile the run occupies no worker, and uses memory only while its node has it in the
-        cache."""
+        """Wait for this long. Meanwhile the run occupies no worker."""
         operation = self._ask(StepKind.SLEEP, "")
         operation.length = read_length(length, "sleep")
         if operation.length < 0:
@@ -154,7 +153,7 @@ class FunctionContext:
         return operation
 
     def sleep_until(self, moment: datetime) -> Awaitable[None]:
-        """Wait until a moment. Returns at once if it has passed."""
+        """Wait until a moment. If the moment has passed, return at once."""
         if not isinstance(moment, datetime) or moment.tzinfo is None:
             raise OstinatoError(f"sleep_until {short_repr(moment)} is not a datetime with a time zone")
         operation = self._ask(StepKind.SLEEP, "")
@@ -162,9 +161,8 @@ class FunctionContext:
         return operation
 
     def receive(self, name: str, *, timeout: Length | None = None, **default: Any) -> Awaitable[Any]:
-        """Wait for a message with this name, and return its payload. Each message is received once, the oldest first. A
-        message that has already arrived is received at once. After the timeout, returns `default` if it is given, else
-        raises `ReceiveTimedOut`."""
+        """Wait for a message with this name, and return its payload. Each message is received once, the oldest first.
+        After the timeout, return `default`. If no `default` is passed, raise `ReceiveTimedOut`."""
         check_text(name, "the message's name")
         for keyword in default:
             if keyword != "default":
@@ -190,9 +188,9 @@ class FunctionContext:
         on_parent_end: Policy = "cancel",
         **options: Any,
     ) -> Awaitable[ChildHandle]:
-        """Start a child once: a function, a job or, with `kind="journey"`, a journey. `await child.result()` waits for
-        the child's end. `on_parent_end` says what happens to the child if this function ends first. Awaiting the start
-        raises `ChildFailed` if the child cannot be started."""
+        """Start a child: a function, a job or, with `kind="journey"`, a journey. `await child.result()` waits for the
+        end of the child. `on_parent_end` says what happens to the child if this function ends first. If the child
+        cannot be started, awaiting the start raises `ChildFailed`."""
         if on_parent_end not in _POLICIES:
             raise OstinatoError(f"on_parent_end {on_parent_end!r} is none of {', '.join(_POLICIES)}")
         make: Any
@@ -231,16 +229,17 @@ class FunctionContext:
         return self._driver.local(kind, make, self._clock.now())
 
     def _dice(self, position: str) -> Random:
-        """Return a source of random numbers whose seed depends only on the run and the position. If a number is lost
-        before it is recorded, the code gets the same number when it runs again."""
+        """Return a random generator that is seeded with the run, its generation and the position. So if the node
+        crashes before a number is recorded, the next attempt gets the same number."""
         seed = f"{self._run.id}/{self.function.generation}/{position}".encode()
         return Random(hashlib.sha256(seed).digest())
 
     def version(self, name: str, version: int) -> int:
-        """Return which branch of a code change this run must take, as a number. `name` identifies the change.
+        """Return which version of the code this run must execute at this place. `name` identifies a change of the code,
+        and `version` is the number of the newest version.
 
         - If the run has called this method with `name` before, return the same number again.
-        - If the run passed this place before the change was made, return 1.
+        - If the run passed this place before the change was made, return 1, the number of the original code.
         - Otherwise return `version`.
         """
         check_text(name, "the change's name")
@@ -253,8 +252,7 @@ class FunctionContext:
     # Seen from outside
 
     def set_state(self, state: Any) -> None:
-        """Set a value that is visible from outside: in `app.functions.get(id)`, over HTTP, and in queries of Temporal's
-        clients."""
+        """Set a value that is visible in `app.functions.get(id)`, over HTTP, and in queries of Temporal's clients."""
         text = to_json(state, "the state")
         if not self._driver.replaying:
             self.function.state = text
@@ -264,14 +262,20 @@ class FunctionContext:
         """Store a line in the log of the run. A replay does not store it again."""
         if self._driver.replaying or self.function.lines >= LOG_LINES:
             return
-        line = (self._run.id, self.function.lines, self._clock.now(), clean(level), clean(str(message))[:LOG_BYTES])
+        line = (
+            self._run.id,
+            self.function.lines,
+            self._clock.now(),
+            clean(level),
+            clean(str(message))[:LOG_LINE_LENGTH],
+        )
         self.function.lines += 1
         self.changed = True
         self.lines.append(line)
 
     def continue_as(self, input: Mapping[str, Any] | None = None) -> NoReturn:
-        """End this history, and continue under the same id with a new input. Messages that were not received stay in
-        the mailbox."""
+        """End this history, and begin the function again with a new input, under the same run id. Messages that were
+        not yet received are kept."""
         if input is not None and not isinstance(input, Mapping):
             raise OstinatoError(
                 f"ctx.continue_as({short_repr(input)}): the input is not an object; write {{'name': value}}"
@@ -293,7 +297,7 @@ class FunctionContext:
 
 
 def due_of(operation: Operation, now: Micros) -> Micros | None:
-    """Return when an operation ends or times out if it begins to wait now. Return None if it waits without a limit."""
+    """Return when an operation that begins at `now` wakes up or times out, or None if it has no such time."""
     until = operation.options.get("until")
     if until is not None:
         return int(until)

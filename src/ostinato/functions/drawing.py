@@ -1,4 +1,4 @@
-"""Draw the steps of a run as an SVG timeline. Each operation has a row with a bar from its beginning to its end."""
+"""Draw the steps of a run as an SVG timeline: each operation is a row with a bar from its beginning to its end."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _LONGEST_LINE = 120  # letters of a line above the rows
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """The time axis of the bars. The bars of an unfinished run end at `now`."""
+    """The time axis of the bars. A bar of an unfinished operation ends at `now`."""
 
     first: datetime
     seconds: float
@@ -71,15 +71,15 @@ class _Axis:
 
 
 def draw_steps(info: FunctionInfo, steps: Sequence[StepInfo], now: Micros) -> str:
-    """Return an SVG timeline of a run. Only the newest `MOST_ROWS` operations are drawn; a line says how many are
-    left out."""
+    """Return an SVG timeline of a run. Only the newest `MOST_ROWS` operations are drawn."""
     rows = steps[-MOST_ROWS:]
     axis = _axis(info, rows, to_datetime(now))
     parts, top = _header(info, len(steps) - len(rows))
     bottom = top + max(1, len(rows)) * _ROW
     parts += _grid(axis, top, bottom)
     if not info.over:
-        parts += _now_line(axis, top, bottom)
+        x, y = axis.x(axis.now), top - 5
+        parts.append(f'<line class="now" x1="{x:.1f}" x2="{x:.1f}" y1="{y:.1f}" y2="{bottom:.1f}" stroke="#1256a5"/>')
     if not rows:
         parts.append(text(PAD, top + 15, "no step has begun", 11, "400", WRITTEN))
     for number, step in enumerate(rows):
@@ -90,8 +90,7 @@ def draw_steps(info: FunctionInfo, steps: Sequence[StepInfo], now: Micros) -> st
 
 
 def _axis(info: FunctionInfo, rows: Sequence[StepInfo], now: datetime) -> _Axis:
-    """Return the time axis. It begins with the first operation that is drawn, and ends with the run, or now if the run
-    has not ended."""
+    """Return the time axis, from the first drawn operation to the end of the run, or to `now` if it has not ended."""
     moments = [moment for step in rows for moment in (step.begun, step.finished) if moment is not None]
     first = min(moments, default=info.created)
     last = max([*moments, info.finished if info.finished is not None else now, first])
@@ -135,7 +134,7 @@ def _facts(info: FunctionInfo) -> str:
 
 
 def _grid(axis: _Axis, top: float, bottom: float) -> Iterator[str]:
-    """Yield the vertical lines of the axis. Above each line is the time since the axis began."""
+    """Yield the vertical lines of the axis, each with the time since the axis began."""
     step = next((nice for nice in _NICE if axis.seconds / nice <= _TICKS), _NICE[-1] * 10)
     yield text(PAD, top - 10, f"since {_moment(axis.first)}", 10, "400", WRITTEN)
     number = 0
@@ -147,7 +146,6 @@ def _grid(axis: _Axis, top: float, bottom: float) -> Iterator[str]:
 
 
 def _row(step: StepInfo, axis: _Axis, top: float, over: bool) -> Iterator[str]:
-    """Yield the name and the bar of an operation."""
     middle = top + _ROW / 2
     indent = _INDENT * min(step.position.count(".") // 2, _DEEPEST)
     yield f'<g class="{step.kind} {step.status}"><title>{escape(_tooltip(step))}</title>'
@@ -186,8 +184,8 @@ def _bar(step: StepInfo, axis: _Axis, middle: float, over: bool) -> Iterator[str
 
 
 def _beside(words: str, begin: float, end: float, y: float, colour: str) -> Iterator[str]:
-    """Yield words to the right of a bar, or to the left of the bar if there is no room on the right. Yield nothing if
-    neither side has room."""
+    """Yield `words` to the right of a bar, or to its left if the right side has no room. Yield nothing if neither side
+    has room."""
     if not words:
         return
     if end + 6 + text_width(words, 10) <= _WIDTH - PAD / 2:
@@ -201,11 +199,6 @@ def _open_words(step: StepInfo) -> str:
     if step.due is None:
         return "waiting" if step.kind in _WAITS else "running"
     return f"{'until' if step.kind in _WAITS else 'again'} {step.due:%m-%d %H:%M}"
-
-
-def _now_line(axis: _Axis, top: float, bottom: float) -> Iterator[str]:
-    x = axis.x(axis.now)
-    yield f'<line class="now" x1="{x:.1f}" x2="{x:.1f}" y1="{top - 5:.1f}" y2="{bottom:.1f}" stroke="#1256a5"/>'
 
 
 def _tooltip(step: StepInfo) -> str:
@@ -224,7 +217,7 @@ def _tooltip(step: StepInfo) -> str:
 
 
 def label(step: StepInfo) -> str:
-    """Describe an operation: a step by its name alone, a sleep with its length."""
+    """Describe an operation: a step by its name, a sleep by its length (`sleep 3 h`), others by kind and name."""
     if step.kind == "step":
         return step.name
     if step.kind == "sleep" and step.due is not None:
@@ -233,8 +226,7 @@ def label(step: StepInfo) -> str:
 
 
 def error_words(error: Any) -> str:
-    """Return the type and the message of a recorded error, as one text. If `error` contains the error of a failed
-    child, describe that error instead."""
+    """Return the type and the message of a recorded error. For a failed child, describe the child's own error."""
     if not isinstance(error, dict):
         return str(error)
     inner = error.get("error")
@@ -248,21 +240,15 @@ def length(seconds: float) -> str:
     """Return a length of time in its one or two largest units: `3 d 4 h`, `1.5 s`, `20 ms`."""
     if seconds < 0.001:
         return "0"
-    for unit, name in _UNITS:
-        if seconds < unit:
-            continue
-        if unit <= 1:
-            return f"{seconds / unit:.3g} {name}"
-        smaller, smaller_name = _UNITS[[unit for unit, _ in _UNITS].index(unit) + 1]
-        whole, rest = divmod(round(seconds / smaller), round(unit / smaller))
-        return f"{whole} {name} {rest} {smaller_name}" if rest else f"{whole} {name}"
-    raise AssertionError
+    number, (unit, name) = next((number, unit) for number, unit in enumerate(_UNITS) if seconds >= unit[0])
+    if unit <= 1:
+        return f"{seconds / unit:.3g} {name}"
+    smaller, smaller_name = _UNITS[number + 1]
+    whole, rest = divmod(round(seconds / smaller), round(unit / smaller))
+    return f"{whole} {name} {rest} {smaller_name}" if rest else f"{whole} {name}"
 
 
 def _fitting(words: str, width: float) -> str:
-    """Shorten words until they fit into a width."""
-    if text_width(words, 12) <= width:
-        return words
     most = len(words)
     while most > 1 and text_width(cut(words, most), 12) > width:
         most -= 1

@@ -1,5 +1,4 @@
-"""Warn about calls in a durable function that would have another outcome in a replay. The warning comes when the
-function is declared."""
+"""When a durable function is declared, warn about calls in it whose outcome would differ in a replay."""
 
 from __future__ import annotations
 
@@ -12,68 +11,35 @@ from functools import lru_cache
 from types import CodeType
 from typing import Any
 
-CLOCK, CHANCE, OUTSIDE, TASKS = (
-    "use ctx.now()",
-    "use ctx.random() or ctx.uuid()",
-    "do it in a step: await ctx.step(…)",
-    "use ctx.gather, ctx.sleep or ctx.step",
-)
+CLOCK = "use ctx.now()"
+CHANCE = "use ctx.random() or ctx.uuid()"
+OUTSIDE = "do it in a step: await ctx.step(…)"
+TASKS = "use ctx.gather, ctx.sleep or ctx.step"
+_SLEEP = "use await ctx.sleep(…)"
 _CALLS = {
-    "time.time": CLOCK,
-    "time.time_ns": CLOCK,
-    "time.monotonic": CLOCK,
-    "time.perf_counter": CLOCK,
-    "time.sleep": "use await ctx.sleep(…)",
-    "datetime.now": CLOCK,
-    "datetime.utcnow": CLOCK,
-    "datetime.today": CLOCK,
-    "date.today": CLOCK,
-    "datetime.datetime.now": CLOCK,
-    "datetime.datetime.utcnow": CLOCK,
-    "datetime.datetime.today": CLOCK,
-    "datetime.date.today": CLOCK,
-    "uuid.uuid1": CHANCE,
-    "uuid.uuid4": CHANCE,
-    "uuid4": CHANCE,
-    "uuid1": CHANCE,
-    "os.urandom": CHANCE,
-    "os.getpid": OUTSIDE,
-    "open": OUTSIDE,
-    "input": OUTSIDE,
-    "os.environ.get": OUTSIDE,
-    "os.getenv": OUTSIDE,
-    "asyncio.sleep": "use await ctx.sleep(…)",
-    "asyncio.gather": TASKS,
-    "asyncio.create_task": TASKS,
-    "asyncio.ensure_future": TASKS,
-    "asyncio.wait": TASKS,
-    "asyncio.wait_for": TASKS,
-    "asyncio.timeout": TASKS,
-    "asyncio.to_thread": TASKS,
-    "asyncio.TaskGroup": TASKS,
+    CLOCK: """time.time time.time_ns time.monotonic time.perf_counter datetime.now datetime.utcnow datetime.today
+        date.today datetime.datetime.now datetime.datetime.utcnow datetime.datetime.today datetime.date.today""",
+    CHANCE: "uuid.uuid1 uuid.uuid4 uuid4 uuid1 os.urandom",
+    OUTSIDE: "os.getpid open input os.environ.get os.getenv",
+    TASKS: """asyncio.gather asyncio.create_task asyncio.ensure_future asyncio.wait asyncio.wait_for asyncio.timeout
+        asyncio.to_thread asyncio.TaskGroup""",
+    _SLEEP: "time.sleep asyncio.sleep",
 }
 _MODULES = {
-    "random": CHANCE,
-    "secrets": CHANCE,
-    "requests": OUTSIDE,
-    "httpx": OUTSIDE,
-    "urllib": OUTSIDE,
-    "socket": OUTSIDE,
-    "subprocess": OUTSIDE,
-    "aiohttp": OUTSIDE,
-    "sqlite3": OUTSIDE,
-    "asyncpg": OUTSIDE,
-    "psycopg": OUTSIDE,
+    CHANCE: "random secrets",
+    OUTSIDE: "requests httpx urllib socket subprocess aiohttp sqlite3 asyncpg psycopg",
 }
+_ADVICE_FOR_CALL = {call: advice for advice, calls in _CALLS.items() for call in calls.split()}
+_ADVICE_FOR_MODULE = {module: advice for advice, modules in _MODULES.items() for module in modules.split()}
 
 
 class NotDeterministic(UserWarning):
-    """The warning about a call in a durable function that would have another outcome in a replay."""
+    """Warns that a durable function makes a call whose outcome would differ in a replay."""
 
 
 def warn_of_undeterministic_calls(function: Callable[..., Any], name: str) -> None:
-    """Warn about each call that is not deterministic. The warning names the file and line of the call. Functions that
-    are passed to a step are not checked."""
+    """Warn about each call in `function` whose outcome would differ in a replay. The warning has the file and line of
+    the call. Functions that run as steps are not checked."""
     for file, line, call, advice in find_calls(function):
         warnings.warn_explicit(
             f"function {name!r} calls {call}(…), whose outcome is not recorded; {advice}", NotDeterministic, file, line
@@ -81,7 +47,7 @@ def warn_of_undeterministic_calls(function: Callable[..., Any], name: str) -> No
 
 
 def find_calls(function: Callable[..., Any]) -> Iterator[tuple[str, int, str, str]]:
-    """Yield file, line, call and advice for each call that is not deterministic."""
+    """Yield (file, line, name, advice) for each call in `function` whose outcome would differ in a replay."""
     function = inspect.unwrap(function)
     code = getattr(function, "__code__", None)
     if not isinstance(code, CodeType):
@@ -91,15 +57,15 @@ def find_calls(function: Callable[..., Any]) -> Iterator[tuple[str, int, str, st
         root, _, rest = call.partition(".")
         module = getattr(function, "__globals__", {}).get(root)
         name = f"{module.__name__}.{rest}" if inspect.ismodule(module) and rest else call
-        advice = _CALLS.get(name) or (_MODULES.get(name.split(".")[0]) if "." in name else None)
+        advice = _ADVICE_FOR_CALL.get(name) or (_ADVICE_FOR_MODULE.get(name.split(".")[0]) if "." in name else None)
         if advice is not None:
             yield file, line, call, advice
 
 
 @lru_cache(maxsize=256)  # parsing takes milliseconds, and tests declare the same functions for every app
 def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
-    """Return the line and the name of each call in the body of a function, whose code object is `code`. Calls of
-    parameters, of local variables, and of their methods are left out."""
+    """Return the line and the name of each call in a function's body. Calls through a parameter or a local variable are
+    left out, for example `parameter()` and `variable.method()`."""
     try:
         lines, first = inspect.getsourcelines(code)
         tree = ast.parse(textwrap.dedent("".join(lines)))
@@ -118,8 +84,8 @@ def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
 
 
 def _own_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a statement and all nodes in it. Skip nested functions, lambdas and classes, because they may run as
-    recorded steps."""
+    """Yield `node` and all nodes inside it. Nested functions, lambdas and classes are skipped with everything inside
+    them, because their code may run as a recorded step."""
     if isinstance(node, ast.FunctionDef | ast.Lambda | ast.AsyncFunctionDef | ast.ClassDef):
         return
     yield node

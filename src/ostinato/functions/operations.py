@@ -1,7 +1,6 @@
-"""Write the steps, waits, ends and messages of durable functions to the store.
+"""Write the steps, waits, ends and messages of durable functions. One transaction writes for many runs.
 
-One transaction writes for many runs. `write` changes only runs that its node holds. Like all transactions, these lock
-schedules and parent runs first, and then the runs.
+Like all transactions, these lock schedules and parent runs first, and then the runs.
 """
 
 from __future__ import annotations
@@ -15,15 +14,7 @@ from ostinato.engine.rows import audit, timer_row, whole_run
 from ostinato.engine.runs import End, Started, end, lock_owners, start, wake
 from ostinato.errors import NotFound
 from ostinato.functions.errors import FunctionOver, MailboxFull
-from ostinato.functions.model import (
-    CHILDREN,
-    GRACE,
-    KIND,
-    MOST_MESSAGES,
-    WAKE,
-    FunctionRecord,
-    Message,
-)
+from ostinato.functions.model import CHILDREN, GRACE, KIND, MOST_MESSAGES, WAKE, FunctionRecord, Message
 from ostinato.functions.store import function_row, message_row, statement
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, sql
@@ -38,8 +29,7 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Wanted:
-    """The things that a run waits for: messages with these names, the ends of these children, and the time `due`. The
-    first of them wakes the run."""
+    """What a run waits for: messages with these names, the ends of these children, or the time `due`."""
 
     names: Sequence[str] = ()
     children: Sequence[str] = ()
@@ -48,7 +38,7 @@ class Wanted:
 
 @dataclass(slots=True)
 class Child:
-    """A child run to start. `policy` says what happens to the child when its parent ends; None leaves it alone."""
+    """A child run to start. `policy` says what happens to the child when its parent ends; None lets it continue."""
 
     run: Run
     deadline: Timer | None
@@ -59,15 +49,15 @@ class Child:
 class Write:
     """The changes to write for one claimed run.
 
-    - `steps`: the rows of new and changed steps.
-    - `function`: the run's record, if it has changed.
-    - `taken`: the received messages, as (message id, position of the `receive`).
-    - `children`: the child runs to start.
-    - `lines`: the new log lines.
-    - `parks`: what the run will wait for. If set, the run leaves its node.
-    - `end`: the outcome, if the run ends or its node hands it back.
-    - `continues`: the run begins again with new arguments, and its old steps are deleted.
-    - `grace`: when the clean-up of a cancelled run must be finished.
+    - `steps`: the rows of new and changed steps
+    - `function`: the run's record, or None if it has not changed
+    - `taken`: the received messages, as (message id, position of the `receive`)
+    - `children`: the child runs to start
+    - `lines`: the new log lines
+    - `parks`: what the run will wait for, or None if the run does not park
+    - `end`: how the node's work on the run ends; set only if the run ends or the node hands it back
+    - `continues`: whether the run begins again with a new input; in that case its old steps are deleted
+    - `grace`: when the clean-up of a cancelled run must be finished
     """
 
     run: Run
@@ -83,8 +73,8 @@ class Write:
 
 
 def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Operation[list[Answer]]:
-    """Write the progress of runs that `node` holds. Returns an answer for each write. A write that is answered with
-    `REFUSED` has changed nothing."""
+    """Write the progress of runs that `node` holds. Return an answer for each write. The answer `REFUSED` means that
+    the node no longer holds the run, and that nothing was changed."""
     leaving = [written.run for written in writes if written.parks is not None or written.end is not None]
     if leaving:
         yield from lock_owners(leaving, kinds)
@@ -102,7 +92,9 @@ def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Oper
     ends = [_park_end(written) for written in parking]
     ends += [replace(written.end) for written in todo if written.end is not None]
     if ends:
-        yield from _close([written for written in ends if written.finished], now)
+        finished = [ending.run for ending in ends if ending.finished]
+        if finished:
+            yield from close_runs(finished, now)
         yield from end(ends, node, now, kinds)
     return [
         Answer.ARRIVED
@@ -119,8 +111,8 @@ def _claim(written: Write) -> tuple[str, int]:
 
 
 def _already_written(writes: Sequence[Write], node: str) -> Operation[set[tuple[str, int]]]:
-    """Return the (run id, claim) of each write that an earlier attempt has already committed. A write is repeated if
-    the node did not learn of the commit. Only writes that park, end or hand back a run are looked up."""
+    """Return (run id, claim) for each of `writes` that an earlier attempt has committed, although the node did not get
+    the answer to that attempt. Only writes that park, end or hand back a run are looked up."""
     leaving = [written for written in writes if written.parks is not None or written.end is not None]
     if not leaving:
         return set()
@@ -172,12 +164,8 @@ def _write_rows(writes: Sequence[Write], now: Micros) -> Operation[None]:
 
 
 def _arrived(writes: Sequence[Write], ending: Set[str]) -> Operation[set[str]]:
-    """Return the ids of the runs that must not park. For each of them, a message, the end of a child, or a cancellation
-    has arrived.
-
-    `ending` holds the ids of the runs that end in this transaction; the store does not show their end yet. The caller
-    must have locked the runs, so that nothing can arrive unnoticed.
-    """
+    """Return the ids of the runs that must not park: a message or an end of a child that they wait for has arrived, or
+    they are being cancelled. `ending` are the ids of the runs that end now. The caller must have locked the runs."""
     if not writes:
         return set()
     names = [(written.run.id, name) for written in writes if written.parks is not None for name in written.parks.names]
@@ -216,15 +204,9 @@ def _reason(wanted: Wanted) -> str:
     return " or ".join(parts)[:200] or "nothing"
 
 
-def _close(ends: Sequence[End], now: Micros) -> Operation[None]:
-    """Call `close_runs` for the runs of `ends`, if there are any."""
-    if ends:
-        yield from close_runs([written.run for written in ends], now)
-
-
 def close_runs(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Delete the timers of runs that end. If a run has children, set a timer that stops the children in another
-    transaction. The timer is due at once."""
+    """Delete the timers of runs that end. For runs with children, set a new timer that is due at once. When that timer
+    fires, the children are stopped."""
     ids = [(run.id,) for run in runs]
     yield sql("drop_timers", [(KIND, run.id) for run in runs])
     parents = {row[0] for row in (yield statement("have_children", ids))}
@@ -238,7 +220,7 @@ def close_runs(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 @dataclass(frozen=True, slots=True)
 class Sending:
-    """A message to send to a run. The run must be in `namespace`, which is the namespace of the sender."""
+    """A message to send to a run. `namespace` is the sender's namespace, and the run must be in it."""
 
     message: Message
     namespace: str
@@ -250,7 +232,7 @@ def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
     Return one answer for each message:
 
     - `not_found`: the namespace has no such run.
-    - the run's status: the run has ended.
+    - the run's status, such as `failed`: the run has ended.
     - `full`: the mailbox is full.
     - '': the message is in the mailbox, or the run already had a message with this id.
     """
@@ -302,10 +284,8 @@ def send(sendings: Sequence[Sending], now: Micros) -> Operation[list[str]]:
 
 
 def _without_repeated(sendings: Sequence[Sending], answers: Sequence[str]) -> Operation[list[str]]:
-    """Return `answers`, with '' for each refused message that is already stored.
-
-    An answer is '' for an accepted message, and a reason for a refused one. The reason `not_found` is never replaced.
-    """
+    """Return a copy of `answers` in which each repeated message has the answer '', which means accepted. A message is
+    repeated if its run already has a stored message with the same id. The answer `not_found` never changes."""
     refused = [(s.message.run_id, s.message.id) for s, answer in zip(sendings, answers, strict=True) if answer]
     existing = {tuple(row) for row in (yield statement("existing_messages", refused))}
     return [
@@ -320,8 +300,8 @@ def is_delayed(run: Run, now: Micros) -> bool:
 
 
 def refusal(id: str, answer: str) -> Exception:
-    """Return the error for an answer of `send` that refuses a message. `not_found` gives NotFound. `full` gives
-    MailboxFull. The status of an ended run gives FunctionOver."""
+    """Return the exception to raise if `send` refused a message to the run `id`. `answer` is the answer of `send`:
+    `not_found`, `full`, or the status of the ended run."""
     if answer == "not_found":
         return NotFound(f"there is no function run {id!r}")
     if answer == "full":
@@ -332,8 +312,8 @@ def refusal(id: str, answer: str) -> Exception:
 def start_with_messages(
     run: Run, deadline: Timer | None, messages: Sequence[Message], now: Micros
 ) -> Operation[Started]:
-    """Start a run with messages in its mailbox. If a run with the same key exists already, nothing is started or
-    sent."""
+    """Start a run, and put `messages` into its mailbox. If a run with the same key exists, change nothing, and return
+    the id of that run with `new` = False."""
     (started,) = yield from start([run], now, [] if deadline is None else [deadline])
     if messages and started.new:
         yield statement("insert_messages", [message_row(replace(sending, run_id=started.id)) for sending in messages])

@@ -1,9 +1,10 @@
 """Run the coroutine of a function, and replay its record. This module uses no clock, no store and no event loop.
 
-The driver resumes the function's code until every branch waits for an operation. Outcomes are delivered one at a time,
-in the order of their `seq`. Before the next outcome is delivered, the code runs until it waits again. So a replay takes
-the same path as the first run, even if several operations of the first run were executed at the same time. If the code
-asks for a different operation than the record contains, the run fails as `changed`.
+The driver resumes the code until every branch waits for an operation. Then the driver delivers one outcome, and lets
+the code run until it waits again. A replay delivers the recorded outcomes in the order of `seq`. So it takes the same
+path as the first run, even if several operations of the first run were executed at the same time.
+
+If the code asks for an operation that differs from the recorded one, the run fails as `changed`.
 """
 
 from __future__ import annotations
@@ -34,28 +35,28 @@ INTERRUPTED = "interrupted"
 
 
 class Evicted(GeneratorExit):
-    """Raised in a coroutine that is dropped from memory. Its run continues later, from its record."""
+    """Raised in a coroutine that is dropped from memory. The coroutine's run continues later, from its record."""
 
 
 class Overrun(BaseException):
-    """Raised instead of `problem` if the code has caught `problem` many times. `except Exception` does not catch an
-    `Overrun`, so the code cannot loop forever."""
+    """Raised instead of `problem` (a `TooLarge`) after the code has caught `problem` many times and has continued.
+    `except Exception` does not catch an `Overrun`, so the function ends with `problem`."""
 
     def __init__(self, problem: FunctionError) -> None:
         self.problem = problem
 
 
 class ContinueAs(BaseException):
-    """Raised by `ctx.continue_as`: continue with a new input and an empty history."""
+    """Raised by `ctx.continue_as`: begin again with a new input and an empty history."""
 
     def __init__(self, input: str | None) -> None:
         self.input = input
 
 
 class Branch:
-    """A coroutine of the function: its body, or one argument of a gather. It counts the operations that it asks for."""
+    """A coroutine of the function: its body, or one argument of a gather. `asked` counts the branch's operations."""
 
-    __slots__ = ("asked", "coroutine", "gather", "index", "prefix", "waiting_for")
+    __slots__ = ("asked", "coroutine", "gather", "index", "prefix")
 
     def __init__(
         self, coroutine: Coroutine[Any, Any, Any], prefix: str = "", gather: Gather | None = None, index: int = 0
@@ -65,7 +66,6 @@ class Branch:
         self.gather = gather
         self.index = index
         self.asked = 0
-        self.waiting_for: Operation | None = None
 
     def next_position(self) -> str:
         position = f"{self.prefix}{self.asked}"
@@ -74,8 +74,8 @@ class Branch:
 
 
 class Gather:
-    """A gather in progress. It waits for all its branches. Then it returns their results, or raises the first failure
-    if there was one; a cancellation takes precedence."""
+    """A gather in progress. When all branches have ended, the gather returns their results, or raises the first
+    failure. If a branch was cancelled, the gather raises the cancellation instead."""
 
     __slots__ = ("left", "operation", "problem", "results")
 
@@ -89,10 +89,12 @@ class Gather:
 class Driver:
     """One run of a function in memory.
 
-    `records` maps positions to recorded operations. `pending` maps positions to operations that the code waits for, in
-    the order in which it began to wait. `unwritten` are values such as `ctx.now()` that are not written yet.
-    `unawaited` are operations that the code has created and not awaited yet. Once `over` is true, the function has
-    ended with `result` or `problem`.
+    - `records`: the recorded operations, by position
+    - `pending`: the operations that the code waits for, by position, in the order in which the code began to wait
+    - `unwritten`: records of values such as `ctx.now()` that are not written to the store yet
+    - `unawaited`: operations that the code has created but not awaited yet
+
+    Once `over` is true, the function has ended with `result` or `problem`.
     """
 
     def __init__(self, run_id: str, records: Mapping[str, StepRecord]) -> None:
@@ -114,7 +116,7 @@ class Driver:
         # Records of `ctx.version` are not expected to be asked for: code drops such a call when no old run needs it.
         self._unasked = {position for position, record in self.records.items() if record.kind != StepKind.VERSION}
         self._changed: Changed | None = None
-        self._runnable: deque[tuple[Branch, Any, BaseException | None]] = deque()
+        self._runnable: deque[tuple[Branch, BaseException | None]] = deque()  # with what to raise in the branch
         self._branches: list[Branch] = []
         self._closing = False
 
@@ -127,8 +129,7 @@ class Driver:
 
     def ask(self, kind: str, name: str) -> Operation:
         """Create an operation at the next position of the running branch."""
-        branch = self._asking(kind)
-        operation = Operation(self, kind, name, branch.next_position())
+        operation = Operation(self, kind, name, self._asking(kind).next_position())
         self.asked += kind != GATHER
         record = self.records.get(operation.position)
         if record is not None and (record.kind, record.name) != (kind, name):
@@ -137,33 +138,20 @@ class Driver:
         return operation
 
     def local(self, kind: StepKind, make: Callable[[str], Any], now: int) -> Any:
-        """Return the recorded value at the next position. If there is none, compute the value with `make(position)`,
-        and record it. The code does not need to await the value."""
-        branch = self._asking(kind)
-        position = branch.next_position()
+        """Return a value that the code does not await, such as that of `ctx.now()`. If a value is recorded at the next
+        position, return the recorded value. Otherwise record and return `make(position)`."""
+        position = self._asking(kind).next_position()
         self.asked += 1
         record = self._recorded(position, kind, "")
         if record is None:
-            value = make(position)
-            record = StepRecord(
-                self.run_id,
-                position,
-                kind,
-                "",
-                status=StepStatus.DONE,
-                result=orjson.dumps(value).decode(),
-                begun=now,
-                finished=now,
-            )
-            self.records[position] = record
-            self.unwritten.append(record)
+            record = self._record_value(position, kind, "", orjson.dumps(make(position)).decode(), now)
         return orjson.loads(record.result or "null")
 
     def version(self, name: str, version: int, now: int) -> int:
-        """Return which version of the code the run must use at a call of `ctx.version`.
+        """Return the number that `ctx.version` returns to the code.
 
-        - If a version is recorded for `name`, return the recorded version.
-        - If the run is being replayed, return 1: the run has passed this place with the old code.
+        - If a number is recorded for `name`, return it.
+        - If the run is being replayed, return 1, because the run has passed this place with the old code.
         - Otherwise record `version` and return it.
         """
         self._asking(StepKind.VERSION)
@@ -171,21 +159,18 @@ class Driver:
         record = self._recorded(position, StepKind.VERSION, name)
         if record is not None:
             return int(orjson.loads(record.result or "1"))
-        taken = 1 if self.replaying else version
-        if taken != 1 or not self.replaying:
-            record = StepRecord(
-                self.run_id,
-                position,
-                StepKind.VERSION,
-                name,
-                status=StepStatus.DONE,
-                result=str(taken),
-                begun=now,
-                finished=now,
-            )
-            self.records[position] = record
-            self.unwritten.append(record)
-        return taken
+        if self.replaying:
+            return 1
+        self._record_value(position, StepKind.VERSION, name, str(version), now)
+        return version
+
+    def _record_value(self, position: str, kind: StepKind, name: str, result: str, now: int) -> StepRecord:
+        record = StepRecord(
+            self.run_id, position, kind, name, status=StepStatus.DONE, result=result, begun=now, finished=now
+        )
+        self.records[position] = record
+        self.unwritten.append(record)
+        return record
 
     def _asking(self, kind: str) -> Branch:
         if self._closing:
@@ -200,8 +185,8 @@ class Driver:
         self._add(Branch(coroutine))
 
     def advance(self) -> None:
-        """Run the code until it ends, or until every branch waits for an operation without an outcome. Recorded
-        outcomes are delivered on the way. Raises `Changed` if the code does not fit the record."""
+        """Run the code until it ends, or until every branch waits for an operation without an outcome. Deliver recorded
+        outcomes on the way. Raises `Changed` if the code does not fit the record."""
         self._run()
         while not self.over and self._replay:
             record = self._replay[0]
@@ -218,7 +203,7 @@ class Driver:
             raise self._not_asked(min(unasked, key=lambda record: (record.begun, record.seq or MOST, record.position)))
 
     def settle(self, operation: Operation, record: StepRecord) -> None:
-        """Add `record` to the records, with the next number in the order of outcomes."""
+        """Give `record` the next `seq`, and add it to the records."""
         record.seq = self.seq
         self.seq += 1
         self.records[record.position] = record
@@ -235,7 +220,7 @@ class Driver:
         self._resume(operation)
 
     def close(self) -> None:
-        """Drop the code from memory. Its `finally` blocks run, but operations of `ctx` in them have no effect."""
+        """Drop the code from memory. The code's `finally` blocks run, but operations of `ctx` in them do nothing."""
         self._closing = True
         for branch in reversed(self._branches):
             _close(branch.coroutine)
@@ -246,35 +231,30 @@ class Driver:
 
     def _add(self, branch: Branch) -> None:
         self._branches.append(branch)
-        self._runnable.append((branch, None, None))
+        self._runnable.append((branch, None))
 
     def _resume(self, operation: Operation) -> None:
-        branch = operation.branch
-        assert branch is not None
-        branch.waiting_for = None
-        self._runnable.append((branch, None, None))
+        assert operation.branch is not None
+        self._runnable.append((operation.branch, None))
 
     def _run(self) -> None:
         while self._runnable and not self.over:
-            branch, value, problem = self._runnable.popleft()
+            branch, problem = self._runnable.popleft()
             self.current = branch
             try:
-                asked = branch.coroutine.send(value) if problem is None else branch.coroutine.throw(problem)
+                asked = branch.coroutine.send(None) if problem is None else branch.coroutine.throw(problem)
             except StopIteration as stop:
-                self.current = None
                 self._finish(branch, stop.value, None)
             except (KeyboardInterrupt, SystemExit) as raised:
-                self.current = None
                 self._finish(branch, None, FunctionError(f"the function raised {raised!r}"))
             except Overrun as overrun:
-                self.current = None
                 self._finish(branch, None, overrun.problem)
             except BaseException as raised:
-                self.current = None
                 self._finish(branch, None, raised)
             else:
-                self.current = None
                 self._wait(branch, asked)
+            finally:
+                self.current = None
             if self._changed is not None:  # whatever the code has made of it
                 raise self._changed
 
@@ -284,9 +264,8 @@ class Driver:
                 f"the function waits for {asked!r}, which is not recorded, so it could not go on after a restart; "
                 "do it in a step, `await ctx.step(function, …)`, or use ctx.sleep, ctx.gather, ctx.receive"
             )
-            self._runnable.append((branch, None, NotDurable(words)))
+            self._runnable.append((branch, NotDurable(words)))
             return
-        branch.waiting_for = asked
         asked.branch = branch
         self.unawaited.pop(asked.position, None)
         if asked.kind == GATHER:
@@ -389,7 +368,6 @@ def _words(kind: str, name: str) -> str:
 
 
 def _raising_place(problem: BaseException) -> str:
-    """Return the file and line in the function's code that raised an exception."""
     trace = problem.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -1,11 +1,11 @@
-"""Check whether the present code still fits the record of a run. For this, the record is replayed without any
-effect."""
+"""Check whether the present code still fits the record of a run. The check replays the record without any effect."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import replace as copy
+from types import SimpleNamespace
 from typing import Any
 
 from ostinato.clock import Clock
@@ -14,21 +14,12 @@ from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import FunctionCode, as_function
 from ostinato.functions.errors import Changed
 from ostinato.functions.model import FunctionRecord, StepKind, StepRecord
-from ostinato.functions.operation import GATHER
 from ostinato.functions.replay import Driver
 from ostinato.functions.views import StepInfo, step_info
 from ostinato.model import MOST, Run
 
 
-class _AnyChild:
-    """Takes the place of a child in a check. It is never started, because a check uses only the record."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-
 def definition_place(function: Callable[..., Any]) -> str:
-    """Return the file and line where a function is defined."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return "" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
 
@@ -41,14 +32,11 @@ def replay(
     clock: Clock,
     name_child: Callable[[Callable[..., Any]], str],
 ) -> Sequence[StepInfo]:
-    """Replay the record of a run, and return the operations that the code then waits for.
-
-    `name_child` returns the name of a child function. Raises `Changed` if the code does not fit the record, or does not
-    accept the run's input.
-    """
+    """Replay the record of a run. Return the operations that the code waits for at the end of the record. Raises
+    `Changed` if the code does not fit the record, or does not accept the run's input."""
 
     def read_child(target: Any, kind: str, input: Any, options: Any) -> Any:
-        return _AnyChild(target if isinstance(target, str) else name_child(target))
+        return SimpleNamespace(name=target if isinstance(target, str) else name_child(target))
 
     now = clock.now()
     function = function or FunctionRecord(run.id, run.namespace, run.name, code.version, code.digest, code.pinned)
@@ -70,7 +58,6 @@ def replay(
                 or StepRecord(run.id, operation.position, StepKind(operation.kind), operation.name, begun=now)
             )
             for operation in driver.pending.values()
-            if operation.kind != GATHER
         ]
     finally:
         driver.close()

@@ -6,7 +6,7 @@ from importlib import resources
 
 from ostinato.functions.model import FunctionRecord, Message, StepKind, StepRecord, StepStatus
 from ostinato.store.columns import reader, table, writer
-from ostinato.store.migrate import Migration
+from ostinato.store.contract import Migration
 from ostinato.store.sql import Statements
 
 TABLES = {

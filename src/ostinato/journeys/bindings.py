@@ -1,4 +1,4 @@
-"""Create, renew, list and cancel bindings, the schedules that journeys make with `schedule:v1`.
+"""Create, renew, list and cancel bindings. A binding is a schedule that a journey makes with the task `schedule:v1`.
 
 A binding starts its journey at a given state. Each run begins with the final context of the previous run. The context
 may contain secrets, so it is stored only in the binding's row.
@@ -6,6 +6,7 @@ may contain secrets, so it is stored only in the binding's row.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -44,14 +45,18 @@ POLICIES = Policies(Overlap.BUFFER_ONE, CatchUp("latest"), manual_counts=True)
 
 
 def maker(kinds: Kinds) -> Maker:
-    """Return a `Maker` that knows no jobs. It suffices for changing schedules without creating runs."""
+    """Return a `Maker` that knows no jobs. Use it only to change schedules, not to create runs."""
     return Maker(lambda name: None, run_kinds=kinds)
 
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """A row of the table of bindings. `last_context` is the context for the next run, as JSON. Statements that list
-    bindings leave it empty."""
+    """A row of the table of bindings.
+
+    `last_context` is the context with which the next run begins, as JSON. It is the final context of the run that ended
+    last. If no run has ended yet, it is the context of the task that created or renewed the binding. In a listing, it
+    is empty.
+    """
 
     id: str
     namespace: str
@@ -78,7 +83,8 @@ binding_row = writer("id" if name == "schedule_id" else name for name in BINDING
 
 @dataclass(frozen=True, slots=True)
 class BindingInfo:
-    """A binding as callers see it, without its context. `schedule` is the name of its schedule."""
+    """A binding as callers see it, without its context. `schedule` is the name of the schedule that starts the
+    binding's runs."""
 
     id: str
     schedule: str
@@ -99,7 +105,7 @@ class BindingInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BindingRequest:
-    """The checked settings of a `schedule:v1` task. Calling this object writes the binding."""
+    """The checked settings of a `schedule:v1` task. Calling this object creates or renews the binding."""
 
     id: str
     definition: Definition
@@ -114,19 +120,16 @@ class BindingRequest:
 
     @property
     def identity(self) -> dict[str, str]:
-        definition = self.definition
-        return {
-            "definition": definition.name,
-            "version": definition.version,
-            "start": self.start,
-            "subject": self.subject or "",
-        }
+        name, version = self.definition.name, self.definition.version
+        return {"definition": name, "version": version, "start": self.start, "subject": self.subject or ""}
 
     def __call__(self, run: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
         """Create or renew the binding, in the transaction that advances `run`. Return the events to write, or a
-        `TaskProblem`. If an active binding has the same identity, `on_existing` decides. `fail` returns a problem,
-        `upsert` renews that binding, and `addAnother` creates another one. If a limit is reached, creating a binding
-        returns a problem."""
+        `TaskProblem`, for example if another binding would exceed a limit.
+
+        If an active binding has the same identity, `on_existing` decides: `fail` returns a problem, `upsert` renews
+        that binding, and `addAnother` creates another one.
+        """
         namespace = run.namespace
         yield sql("lock_identity", identity=dump([namespace, *self.identity.values()]))
         existing = yield from _open_bindings(namespace, self.identity)
@@ -141,21 +144,20 @@ class BindingRequest:
         return problem or (yield from _create(self, run, now))
 
     def _limit_problem(self, namespace: str) -> Operation[TaskProblem | None]:
-        rows = yield sql(
-            "count_bindings", namespace=namespace, definition=self.definition.name, subject=self.subject or ""
-        )
+        name, subject = self.definition.name, self.subject or ""
+        rows = yield sql("count_bindings", namespace=namespace, definition=name, subject=subject)
         of_journey, of_subject = map(int, rows[0])
-        if of_journey < self.limits.bindings_of_journey and of_subject < self.limits.bindings_of_subject:
-            return None
-        many, whose = (
-            (of_subject, "subject") if of_subject >= self.limits.bindings_of_subject else (of_journey, "journey")
-        )
-        return TaskProblem(TOO_MANY, "There are too many schedules", f"this {whose} has {many} already")
+        if of_subject >= self.limits.bindings_of_subject:
+            return _too_many("subject", of_subject)
+        return _too_many("journey", of_journey) if of_journey >= self.limits.bindings_of_journey else None
+
+
+def _too_many(whose: str, count: int) -> TaskProblem:
+    return TaskProblem(TOO_MANY, "There are too many schedules", f"this {whose} has {count} already")
 
 
 def _open_bindings(namespace: str, identity: Mapping[str, str]) -> Operation[list[tuple[Binding, Schedule]]]:
-    """Return the active bindings with this journey, version, start state and subject (`identity`), newest first, each
-    with its schedule. Lock the bindings and the schedules."""
+    """Lock and return the active bindings with this identity, each with its schedule, newest first."""
     rows = yield sql("same_bindings", namespace=namespace, **identity)
     bindings = [Binding(*row) for row in rows]
     if not bindings:
@@ -171,8 +173,8 @@ def _spec(period: str, start_at: Micros) -> Spec:
 
 
 def _restarted(schedule: Schedule, request: BindingRequest, start_at: Micros, now: Micros) -> Schedule:
-    """Return the schedule with the timing of `request` and a new count of runs. If `start_at` is in the past, the
-    schedule runs at once for its latest due time. Earlier due times are skipped."""
+    """Return a copy of `schedule` that runs with the period of `request`, and has `request.max_runs` runs left. If
+    `start_at` is in the past, the copy runs at once for its latest due time, and skips the earlier due times."""
     spec = _spec(request.period, start_at)
     first = start_at if start_at > now else spec.compiled.previous(now + 1) or now
     begun = replace(
@@ -215,9 +217,12 @@ def _create(request: BindingRequest, run: Run, now: Micros) -> Operation[list[Ro
 def _renew(
     request: BindingRequest, binding: Binding, schedule: Schedule, now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Change an existing binding to the settings of the request, and return the events to write. The count of runs
-    restarts at 0. Runs that have not begun are cancelled. A run that has begun finishes, but its context is not carried
-    over to the next run."""
+    """Change a binding to the settings of the request, and return the events to write. The count of runs restarts at 0,
+    and the next run begins with the context of the request.
+
+    - A run that has begun continues. The binding's next run does not get the final context of this run.
+    - A run that has not begun is cancelled. If a node has already claimed it, `begin_run` refuses it instead.
+    """
     start_at = now if request.start_at is None else request.start_at
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     decision = Decided(replace(schedule, memory=replace(schedule.memory, waiting=0)))
@@ -229,9 +234,8 @@ def _renew(
     begun = set(map(run_id_of, rows))
     for run in fired:
         if run.root_id not in begun:  # no node holds it, and none can claim it before this commits
-            _, stop_events, ended = yield from stop_chain(
-                run.root_id, Status.CANCELLED, Reason.REPLACED, now, False, kinds
-            )
+            stopped = yield from stop_chain(run.root_id, Status.CANCELLED, Reason.REPLACED, now, False, kinds)
+            _, stop_events, ended = stopped
             events += stop_events
             events += [stopped_event(now, over.run, Reason.REPLACED, Status.CANCELLED) for over in ended]
     memory = Memory(decision.schedule.memory.counts, backfills=schedule.memory.backfills)
@@ -262,13 +266,11 @@ class BindingReplaced(Conflict):
 def begin_run(
     run: Run, id: str, now: Micros, fired_for: int | None = None
 ) -> Operation[tuple[Definition, Decision, int]]:
-    """Begin the instance of a run that the binding `id` fired.
+    """Begin the instance of a run that the binding `id` fired. Return the definition, the first decision, and the
+    binding's generation, which each renewal increases. Raise `NotFound` if there is no such binding.
 
-    Return the definition, the decision that begins the instance, and the binding's generation. Each renewal of the
-    binding increases its generation. `fired_for` is the generation at the time when the binding fired the run.
-
-    - Raise `NotFound` if there is no such binding.
-    - Raise `BindingReplaced` if the binding has been renewed since it fired the run.
+    `fired_for` is the binding's generation when it fired the run, or None for no check. Raise `BindingReplaced` if the
+    binding has another generation now.
     """
     rows = yield sql("bindings_by_ids", [(id,)])
     if not rows:
@@ -292,28 +294,34 @@ def begin_run(
 
 
 def carry_context(ended: Sequence[JourneyRecord], now: Micros) -> Operation[None]:
-    """Update the bindings of ended instances. Count the run, and store the final context for the next run. Ignore an
-    instance if its binding was renewed or cancelled after the instance began."""
-    left = {record.binding: record for record in ended}
-    bindings = [Binding(*row) for row in (yield sql("lock_bindings", [(id,) for id in left]))]
-    going = [
-        binding
-        for binding in bindings
-        if binding.state == "active" and binding.generation == left[binding.id].generation
-    ]
+    """Count the ended runs of bindings, and store the final context of each run for the next run. If several runs of a
+    binding have ended, store the context of the run that ended last. If a binding was renewed or cancelled after the
+    run began, the run is not counted and its context is not stored."""
+    runs: defaultdict[str | None, list[JourneyRecord]] = defaultdict(list)  # by binding, those that ended first first
+    for record in sorted(ended, key=lambda record: record.finished or now):
+        runs[record.binding].append(record)
+    going: list[tuple[Binding, list[JourneyRecord]]] = []
+    for row in (yield sql("lock_bindings", [(id,) for id in runs])):
+        binding = Binding(*row)
+        counted = [record for record in runs[binding.id] if record.generation == binding.generation]
+        if binding.state == "active" and counted:
+            going.append((binding, counted))
     if not going:
         return
-    rows = yield sql("schedules_by_ids", [(binding.id,) for binding in going])
+    rows = yield sql("schedules_by_ids", [(binding.id,) for binding, _ in going])
     open = {id_of(row) for row in rows if closed_of(row) is None}
-    after = []
-    for binding in going:
-        if binding.id not in open:
-            after.append(replace(binding, state="cancelled", updated=now))
-            continue
-        done, context = binding.runs_executed + 1, dump(left[binding.id].instance.context)
-        state = "exhausted" if done >= binding.max_runs else "active"
-        after.append(replace(binding, runs_executed=done, last_context=context, state=state, updated=now))
+    after = [
+        _count_runs(binding, counted, now) if binding.id in open else replace(binding, state="cancelled", updated=now)
+        for binding, counted in going
+    ]
     yield sql("change_bindings", list(map(binding_row, after)))
+
+
+def _count_runs(binding: Binding, ended: Sequence[JourneyRecord], now: Micros) -> Binding:
+    """Return the binding after these runs, which are in the order of their ends."""
+    done, context = binding.runs_executed + len(ended), dump(ended[-1].instance.context)
+    state = "exhausted" if done >= binding.max_runs else "active"
+    return replace(binding, runs_executed=done, last_context=context, state=state, updated=now)
 
 
 def list_bindings(namespace: str, filters: Mapping[str, Json]) -> Operation[list[BindingInfo]]:
@@ -334,9 +342,9 @@ def _infos(bindings: Sequence[Binding]) -> Operation[list[BindingInfo]]:
 
 
 def cancel_binding(call: Call, id: str) -> Operation[Answer]:
-    """Close the schedule of a binding, and mark the binding as cancelled. An active run finishes, but its context is
-    not stored. Cancelling a second time changes nothing. Return the answer of the schedule's deletion, which is empty
-    if the schedule no longer exists."""
+    """Delete the schedule of a binding. If the binding is active, mark it as cancelled. An active run finishes, but its
+    final context is not stored in the binding. Return the answer of the deletion. If the schedule was missing before
+    this call, return an empty answer."""
     answer: Answer = {}
     with suppress(NotFound):
         answer = yield from delete(call, "leave")
@@ -347,7 +355,7 @@ def cancel_binding(call: Call, id: str) -> Operation[Answer]:
 
 
 def binding_info(binding: Binding, schedule: Schedule | None) -> BindingInfo:
-    """Return the view of a binding. `schedule` is the binding's schedule, or None if it was deleted."""
+    """Return a binding as callers see it. `schedule` is None if the binding's schedule was deleted."""
     state = binding.state
     if schedule is not None and state == "active" and schedule.standing is not State.RUNNING:
         state = "cancelled" if schedule.closed is not None else schedule.standing.value

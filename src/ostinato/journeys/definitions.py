@@ -28,8 +28,6 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros, to_datetime
 
 _VERSION = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?")
-
-
 # Parsed versions by namespace, name and version.
 DefinitionCache: TypeAlias = dict[tuple[str, str, str], Definition]
 _CACHED = 1000
@@ -59,14 +57,12 @@ class CheckedDefinition:
 
     @property
     def digest(self) -> str:
-        """Return a hash of the content. Line endings do not change the hash."""
+        """A hash of the content. Line endings do not change the hash."""
         whole = dump([self.source, self.definition.documents]).replace("\\r\\n", "\\n")
         return hashlib.sha256(whole.encode()).hexdigest()
 
 
 class DefinitionRow(NamedTuple):
-    """A row of the table of definitions."""
-
     namespace: str
     name: str
     version: str
@@ -101,9 +97,9 @@ def check_text(
     documents: Mapping[str, str] | None = None,
     settings: JourneySettings | None = None,
 ) -> CheckedDefinition:
-    """Read and check the text of a definition. A definition can refer to other documents. `documents` maps each
-    reference to a text; if it is None, the documents are read from the folder of `file`. Raise `InvalidDefinition` if
-    there is an error. This may take seconds, so run it in a thread."""
+    """Read and check the text of a definition. Raise `InvalidDefinition` if it has an error. `documents` maps each
+    reference in the definition to a document's text; if None, documents are read from the folder of `file`. This may
+    take seconds, so run it in a thread."""
     document = read_document(text, file)
     written = draft(document)
     if written.definition is None:
@@ -134,8 +130,8 @@ def find_problems(
 def store_definitions(
     definitions: Sequence[CheckedDefinition], namespace: str, actor: str | None, now: Micros
 ) -> Operation[list[bool]]:
-    """Store versions. Return a list with one bool for each definition: whether its version is new. Raise `Conflict` if
-    a version is already stored with other content."""
+    """Store versions of definitions. Return for each definition whether its version is new. Raise `Conflict` if a
+    version is already stored with other content."""
     rows: list[Row] = []
     for checked in definitions:
         definition = checked.definition
@@ -169,8 +165,11 @@ def _read(source: str, file: str, documents: str | None) -> Definition:
 def load_definition(
     namespace: str, name: str, version: str, cache: DefinitionCache | None = None
 ) -> Operation[Definition]:
-    """Return one version of a definition. With a `cache`, look there first, and add the version to it. Use a cache only
-    to read committed data. Raise `NotFound` if the version is not stored."""
+    """Return one version of a definition. If the version is not in `cache`, read it from the store, and add it to the
+    cache. Raise `NotFound` if the version is not stored.
+
+    Pass a cache only in reads. A transaction that writes could cache a version that is never committed.
+    """
     if cache is not None and (cached := cache.get((namespace, name, version))) is not None:
         return cached
     rows = yield sql("definition", namespace=namespace, name=name, version=version)
@@ -188,7 +187,7 @@ def load_definition(
 def find_definition(
     namespace: str, name: str, version: str | None, cache: DefinitionCache | None = None
 ) -> Operation[Definition]:
-    """Return one version of a definition, or the latest if `version` is None. Raise `NotFound` if it is not stored."""
+    """Return a version of a definition, or the latest if `version` is None. Raise `NotFound` if there is none."""
     if version is None:
         rows = yield sql("definition_versions", namespace=namespace, name=name)
         versions = [definition_info(row).version for row in rows]

@@ -1,5 +1,4 @@
-"""Add journeys to one app. `JourneysPart` provides `app.journeys`, and runs the node's `JourneyRunner`. It deploys the
-definitions that the setting `journeys` names."""
+"""Add journeys to an app: `app.journeys`, the node's `JourneyRunner`, and the definitions that the settings name."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ class JourneysPart(Part):
         self._plugins = host.settings.get("journey_plugins") or standard_plugins(settings)
         self._publisher = KafkaPublisher(settings.kafka)
         self._runner: JourneyRunner | None = None
-        runtime = JourneyRuntime(
+        self._runtime = JourneyRuntime(
             plugins=self._plugins,
             evaluator=Evaluator(self._plugins.languages, self._expression_time),
             settings=settings,
@@ -44,14 +43,13 @@ class JourneysPart(Part):
             now=self._now,
             namespace=host.namespace,
         )
-        self._runtime = runtime
         self.api = Journeys(
             ApiContext(
                 store=host.store,
                 engine=host.engine,
                 runner=self._active_runner,
                 node=host.node,
-                runtime=runtime,
+                runtime=self._runtime,
                 new_id=host.new_id,
                 namespace=host.namespace,
                 actor=host.actor,

@@ -20,11 +20,9 @@ KIND = "journey"  # the kind of the runs, timers and schedule actions of journey
 class JourneyRecord:
     """A stored instance.
 
-    - `updated`: when this state was stored, in microseconds since 1970; different for each state of an instance
-    - `binding`: the id of the binding that started the instance, or None, if no binding did
-    - `generation`: the generation that the binding had at the start, or None, if no binding started the instance
-
-    A binding is a schedule that a journey created. Each renewal of a binding increases its generation by one.
+    - `updated`: when this state was stored, in microseconds since 1970; no two states have the same time
+    - `binding`: the id of the binding (a schedule that a journey created) that started the instance, or None
+    - `generation`: the binding's generation, which is 1 at first and grows with each renewal, or None
     """
 
     instance: Instance
@@ -41,16 +39,20 @@ _read = getter(
     *("state", "context", "namespace", "updated", "finished", "binding_id", "binding_generation"),
 )
 run_id_of = getter(JOURNEY_COLUMNS, "run_id")
+# The columns that `update_journeys` changes, after the run's id.
+_changing = getter(
+    JOURNEY_COLUMNS, "run_id", "phase", "current_state", "state", "context", "attributes", "updated", "finished"
+)
 
 
 def read_record(row: Row) -> JourneyRecord:
-    """Read an instance from a row with the columns `{journey_columns}`."""
+    """Read an instance from a row. The columns of the row are those that statements write as `{journey_columns}`."""
     state, context, *others = _read(row)
     return JourneyRecord(instance_from_json(orjson.loads(state), orjson.loads(context)), *others)
 
 
 def insert_row(kept: JourneyRecord) -> Row:
-    """Return the row for `insert_journeys`."""
+    """Return the row for the statement `insert_journeys`."""
     instance = kept.instance
     return (
         instance.id,
@@ -72,18 +74,9 @@ def insert_row(kept: JourneyRecord) -> Row:
 
 
 def update_row(kept: JourneyRecord) -> Row:
-    """Return the row for `update_journeys`."""
-    instance = kept.instance
-    return (
-        instance.id,
-        instance.phase,
-        instance.current_state,
-        dump(instance_to_json(instance)),
-        dump(instance.context),
-        dump(instance.attributes) if instance.attributes else None,
-        kept.updated,
-        kept.finished,
-    )
+    """Return the row for the statement `update_journeys`."""
+    row: Row = _changing(insert_row(kept))
+    return row
 
 
 def labels(tags: Iterable[str], attributes: Mapping[str, str]) -> list[str]:

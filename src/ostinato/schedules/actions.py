@@ -1,8 +1,5 @@
-"""Read, write and check the actions of schedules, and build their runs.
-
-Most actions start a job. An extension (`Way`, see `engine.ways`) may add kinds of actions that start something else
-(`ActionKind`). Everywhere, an action is written as `{kind: name, …its fields, "input": {…}, …options}`.
-"""
+"""Read, write and check the actions of schedules, and build their runs. Most actions start a job. An extension (`Way`)
+may add other kinds (`ActionKind`). An action is written as `{kind: name, …its fields, "input": {…}, …options}`."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from ostinato.engine.jobs import Declaration, Handler
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import deadline_timer
-from ostinato.errors import OstinatoError, did_you_mean, list_choices
+from ostinato.errors import OstinatoError, did_you_mean, list_choices, naming_argument, short_json
 from ostinato.model import Options, Run, Timer
 from ostinato.schedules.companions import NO_COMPANIONS, Companions
 from ostinato.schedules.model import JOB, Action, Schedule, run_name
@@ -36,17 +33,15 @@ BEHIND = 10  # by how much the priority of a backfill's runs is lower
 
 @dataclass(frozen=True, slots=True)
 class ActionKind:
-    """A kind of action that an extension (`Way`) adds. Users write it as `{name: what it starts}`.
+    """A kind of action that an extension (`Way`) adds. Users write such an action as `{name: what it starts}`.
 
-    - `make_run` gets an action and a namespace, and returns a run without id and times. It raises an error if the
-      action is wrong.
-    - `fields` are further keys of such an action.
-    - `options` are the options that the runs accept.
-    - `find_unfit` gets schedules. It returns a dict from schedule id to the reason why the action cannot start now.
-    - `refuse_input` gets a schedule. It returns the reason why a run cannot have its own input, or None.
-    - `forget` gets the ids of schedules that are being deleted. It deletes the rows that the `Way` has stored for them.
-    - `timed` means that the option `deadline` sets a timer that ends the run. Without `timed`, only `make_run` reads
-      `deadline`.
+    - `make_run`: takes an action and a namespace, and returns a run without id and times; raises if the action is wrong
+    - `fields`: further keys of such an action
+    - `options`: the options that the runs accept
+    - `find_unfit`: takes schedules, and returns a dict from schedule id to error, for those that cannot start now
+    - `refuse_input`: takes a schedule, and returns why its runs cannot have an input of their own; None if they can
+    - `forget`: takes the ids of schedules that are being deleted, and deletes the extension's rows for them
+    - `timed`: if true, the option `deadline` sets a timer that ends the run; if false, only `make_run` uses `deadline`
     """
 
     name: str
@@ -64,7 +59,8 @@ NO_KINDS: ActionKinds = {}
 
 
 def shapes_of(kinds: ActionKinds) -> ActionKinds:
-    """Return picklable copies of the kinds, for use in another process. A copy can only check the form of actions."""
+    """Return picklable copies of the kinds, for another process. With them, that process can check the keys and options
+    of an action. It cannot check whether the action can start, and cannot build its run."""
     return {name: ActionKind(name, _bare_run, kind.fields, kind.options) for name, kind in kinds.items()}
 
 
@@ -99,13 +95,15 @@ def read_action(document: Mapping[str, Any], kinds: ActionKinds) -> Action:
         return Action(kind.name, {key: part for key, part in stored.items() if part is not None}, options, kind.name)
     if named[0] == "http":
         if not isinstance(document["http"], Mapping):
-            raise OstinatoError(f"action http {document['http']!r} is not an object; write {{'url': …}}")
+            raise OstinatoError("action http is not an object; write {'url': …}")  # not shown: it may have a password
         return Action("http", dict(document["http"]), options)
+    if not isinstance(document[JOB], str) or not document[JOB]:
+        raise OstinatoError(f"action job {short_json(document[JOB])} is not a job's name; write {{'job': 'report'}}")
     return Action(str(document[JOB]), document.get("input") or {}, options)
 
 
 def write_target(action: Action) -> dict[str, Any]:
-    """Return an action as an object that `read_action` reads. The options of the action are left out."""
+    """Return what the action starts, and its input, as an object for `read_action`. The options are left out."""
     if action.kind != JOB:
         return {"input" if key == INPUT else key: part for key, part in action.input.items()}
     if action.job == "http":
@@ -114,20 +112,17 @@ def write_target(action: Action) -> dict[str, Any]:
 
 
 def with_input(action: Action, input: Mapping[str, Any]) -> Action:
-    """Return the same action with another input."""
     stored = input if action.kind == JOB else {**action.input, INPUT: input}
     return Action(action.job, stored, action.options, action.kind, action.facts)
 
 
 def without_input(action: Action) -> Action:
-    """Return the action without the user's input. If the action starts a job, its `input` becomes empty. Otherwise the
-    field with the user's input is removed from `input`."""
+    """Return a copy of the action without the user's input. What the action starts is kept."""
     kept = {} if action.kind == JOB else {key: part for key, part in action.input.items() if key != INPUT}
     return Action(action.job, kept, action.options, action.kind, action.facts)
 
 
 def check_options(action: Action, kind: ActionKind) -> None:
-    """Raise OstinatoError if the action has an option that `kind` does not accept."""
     for name in action.options:
         if name not in kind.options:
             raise OstinatoError(
@@ -146,9 +141,10 @@ class _Template(NamedTuple):
 class Maker:
     """Builds the runs of actions. Values that all runs of an action share are computed once.
 
-    `find_job` returns the definition of a job, or None. `kinds` are the kinds of actions other than jobs. `run_kinds`
-    are the kinds of runs, needed to stop runs by an overlap policy. `companions` store additional rows for the runs of
-    some schedules.
+    - `find_job`: returns the definition of a job, or None if no node has declared the job
+    - `kinds`: the kinds of actions other than jobs
+    - `run_kinds`: the kinds of runs, needed if an overlap policy stops runs
+    - `companions`: the companions, which store additional rows for the runs of some schedules
     """
 
     def __init__(
@@ -165,35 +161,34 @@ class Maker:
         self._templates: dict[tuple[int, int, str], _Template] = {}
 
     def knows(self, action: Action) -> bool:
-        """Return whether the action is known. An action that starts a job is known if some node has declared the job.
-        Any other action is known if this process has the action's kind."""
+        """Return whether the target of the action is known. If the action starts a job, a node must have declared the
+        job. If the action is of another kind, this process must have the kind."""
         return action.kind in self.kinds if action.kind != JOB else self._find_job(action.job) is not None
 
     def starts(self, schedule: Schedule) -> bool:
-        """Return whether this node can fire the schedule. The node must have the action's kind, and also the schedule's
-        companion if there is one. Otherwise a newer version of Ostinato created the schedule, and nodes of that version
-        fire it."""
+        """Return whether this node can start the runs of a schedule. The node must have the kind of the schedule's
+        action. If the schedule has a companion, which stores additional rows for its runs, the node must have the
+        companion, too. If the result is False, only other nodes can fire the schedule, for example nodes with a newer
+        version of Ostinato."""
         kind, companion = schedule.action.kind, schedule.companion
         return (kind == JOB or kind in self.kinds) and (companion is None or companion in self.companions)
 
     def check(self, action: Action, namespace: str) -> None:
-        """Raise the error that starting this action would raise, if there is one."""
+        """Raise an error if no run can be built for the action."""
         self._template(action, namespace)
 
     def check_input(self, schedule: Schedule, input: Mapping[str, Any]) -> None:
-        """Raise an error if the schedule's action cannot start with `input`."""
+        """Raise InputError or ArgumentError if the schedule's action cannot start with `input`."""
         kind = self.kinds.get(schedule.action.kind)
         reason = None if kind is None or kind.refuse_input is None else kind.refuse_input(schedule)
-        if reason is not None:
-            raise OstinatoError(reason)
-        self.check(with_input(schedule.action, input), schedule.namespace)
+        with naming_argument("input"):
+            if reason is not None:
+                raise OstinatoError(reason)
+            self.check(with_input(schedule.action, input), schedule.namespace)
 
     def find_unfit(self, schedules: Iterable[Schedule]) -> Operation[dict[str, OstinatoError]]:
-        """Find the schedules whose action cannot start now. Return a dict from schedule id to the error that says why.
-
-        A job can always start, because its runs can wait for a node that declares the job. For any other action,
-        `ActionKind.find_unfit` decides, for example by looking into the store.
-        """
+        """Return a dict from schedule id to error, for schedules that cannot start their action now. A job can always
+        start: its runs can wait for a node. For other actions, `ActionKind.find_unfit` decides."""
         by_kind: dict[str, list[Schedule]] = {}
         for schedule in schedules:
             if schedule.action.kind != JOB:
@@ -206,7 +201,7 @@ class Maker:
         return problems
 
     def refuse_unfit(self, schedules: Iterable[Schedule]) -> Operation[None]:
-        """Raise an error if one of these schedules cannot start its action now (see `find_unfit`)."""
+        """Raise an error if one of these schedules cannot start its action now."""
         for problem in (yield from self.find_unfit(schedules)).values():
             raise problem
 
@@ -236,22 +231,18 @@ class Maker:
         return run, deadline_timer(run, ends)
 
     def simple(self, action: Action, namespace: str) -> Run | None:
-        """Return a template for runs of this action on the fast path, or None if the action needs the slow path.
-
-        The slow path is needed for an action with a serial key, a concurrency key or a deadline. It is also needed for
-        an action that starts no job, because such an action is checked before each start.
-        """
+        """Return a template for the runs of this action, for use on the fast path. If the action needs the slow path,
+        return None. An action needs the slow path if it does not start a job, or if its runs have a serial key, a
+        concurrency key or a deadline."""
         template = self._template(action, namespace)
         run = template.sample
-        return (
-            None
-            if action.kind != JOB or run.serial_key or run.concurrency_key or template.deadline is not None
-            else run
-        )
+        if action.kind != JOB or run.serial_key or run.concurrency_key or template.deadline is not None:
+            return None
+        return run
 
     def placeholder(self, schedule: Schedule, id: str, due: Micros, now: Micros, detail: Mapping[str, Any]) -> Run:
-        """Return a run for an occurrence whose action cannot be built now. It has the key and the times of the
-        occurrence, but no options."""
+        """Return a placeholder for a run that cannot be built now: a run without options. A timer tries later to build
+        the complete run, which then replaces the placeholder."""
         return Run(
             id=id,
             root_id=id,

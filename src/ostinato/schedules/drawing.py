@@ -1,8 +1,9 @@
-"""Draw a simulation of a schedule as an SVG timeline. It shows which occurrences ran and how long they took. It also
-shows why the others did not run."""
+"""Draw a simulation as an SVG timeline. It shows which occurrences ran and how long, and why the others did not run."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable
 from datetime import tzinfo
 from html import escape
 
@@ -54,9 +55,9 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
             )
     parts += _axis(simulation, zone, x, bottom)
     for occurrence in drawn:
-        words = f"{moment(occurrence.nominal)}: {occurrence.outcome}" + (
-            f", {occurrence.reason.value}" if occurrence.reason else ""
-        )
+        words = f"{moment(occurrence.nominal)}: {occurrence.outcome}"
+        if occurrence.reason:
+            words += f", {occurrence.reason.value}"
         if occurrence.blocked_by is not None:
             words += f", in the way: {moment(occurrence.blocked_by)}"
         if occurrence.stands_for:
@@ -81,8 +82,8 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
 
 
 def _lanes(occurrences: tuple[Simulated, ...]) -> dict[int, int]:
-    """Return the lane numbers of all occurrences that started, by the `id()` of the occurrence. Bars that overlap get
-    different lanes, as long as there are free ones; further bars share the last lane."""
+    """Return a dict from `id(occurrence)` to lane number, for the occurrences that started. Bars that overlap get
+    different lanes. If no lane is free, they share the last lane."""
     free: list[Micros] = []
     lanes: dict[int, int] = {}
     for occurrence in sorted((o for o in occurrences if o.started is not None), key=lambda o: o.started or 0):
@@ -98,8 +99,7 @@ def _lanes(occurrences: tuple[Simulated, ...]) -> dict[int, int]:
     return lanes
 
 
-def _axis(simulation: Simulation, zone: tzinfo, x: object, bottom: int) -> list[str]:
-    assert callable(x)
+def _axis(simulation: Simulation, zone: tzinfo, x: Callable[[Micros], float], bottom: int) -> list[str]:
     length = simulation.last - simulation.first
     step = next((s for s in _STEPS if length / s <= 12), _STEPS[-1])
     parts = []
@@ -115,11 +115,10 @@ def _axis(simulation: Simulation, zone: tzinfo, x: object, bottom: int) -> list[
 
 def _legend(simulation: Simulation, height: int) -> list[str]:
     parts, at = [], _LEFT
-    present = {o.outcome for o in simulation.occurrences}
+    counts = Counter(o.outcome for o in simulation.occurrences)
     for outcome, colour in _COLOURS.items():
-        if outcome in present:
-            count = sum(1 for o in simulation.occurrences if o.outcome == outcome)
+        if outcome in counts:
             parts.append(f'<rect x="{at}" y="{height - 20}" width="10" height="10" fill="{colour}"/>')
-            parts.append(f'<text x="{at + 14}" y="{height - 11}" fill="#424242">{outcome} {count}</text>')
+            parts.append(f'<text x="{at + 14}" y="{height - 11}" fill="#424242">{outcome} {counts[outcome]}</text>')
             at += 110
     return parts

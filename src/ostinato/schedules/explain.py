@@ -1,5 +1,4 @@
-"""Explain one time of a schedule, in sentences and as data. The explanation says why the time ran or did not run, or
-whether it will run. This module is pure."""
+"""Explain why one time of a schedule ran or did not run, or whether it will run. This module is pure."""
 
 from __future__ import annotations
 
@@ -44,16 +43,12 @@ class Explanation:
         return " ".join(self.sentences)
 
 
-HIDDEN = Explanation(
-    "hidden",
-    ("The outcome of this time is hidden by a read guard.",),
-    "guarded",
-)
+HIDDEN = Explanation("hidden", ("The outcome of this time is hidden by a read guard.",), "guarded")
 
 
 def explain(schedule: Schedule, at: Micros, records: Sequence[OccurrenceInfo], now: Micros) -> Explanation:
-    """Explain the time `at` of a schedule. `records` are the stored occurrences of that time. If all records belong to
-    triggers or backfills, the regular occurrence of that time is explained, too."""
+    """Explain the time `at` of a schedule. `records` are the stored occurrences of that time. If all of them belong to
+    triggers or backfills, the regular occurrence is explained, too."""
     if any(one.origin == "auto" for one in records):
         return _explain_records(schedule, records)
     coming = _explain_by_spec(schedule, at, now)
@@ -66,26 +61,24 @@ def explain(schedule: Schedule, at: Micros, records: Sequence[OccurrenceInfo], n
 
 
 def _explain_by_spec(schedule: Schedule, at: Micros, now: Micros) -> Explanation:
-    matches = schedule.spec.compiled.matches(at) or at in schedule.memory.kept
-    if not matches:
+    kept = schedule.memory.kept
+    if at not in kept and not schedule.spec.compiled.matches(at):
         return _explain_no_time(schedule, at)
-    due = occurrence(schedule, at)
-    if at in schedule.memory.kept:
-        due = Occurrence(at, schedule.memory.kept[at])
+    due = Occurrence(at, kept[at]) if at in kept else occurrence(schedule, at)
     if at <= schedule.reached or due.actual < schedule.updated:
         return _explain_past(schedule, at)
     return _explain_coming(schedule, due, now)
 
 
 def _explain_records(schedule: Schedule, records: Sequence[OccurrenceInfo]) -> Explanation:
-    sentences: list[str] = []
-    for record in records:
-        sentences += _record_sentences(schedule, record)
+    sentences = [sentence for record in records for sentence in _record_sentences(schedule, record)]
     first = records[0]
-    outcomes = {"skipped": "skipped", "missed": "missed", "buffered": "buffered"}
-    outcome = outcomes.get(first.status, "running" if first.finished is None else "ran")
-    if first.status == "buffered" and first.reason != "overlap":
-        outcome = "running"
+    if first.status == "buffered":
+        outcome = "buffered" if first.reason == "overlap" else "running"
+    elif first.status in ("skipped", "missed"):
+        outcome = first.status
+    else:
+        outcome = "running" if first.finished is None else "ran"
     return Explanation(outcome, tuple(sentences), first.reason, first.nominal, tuple(records))
 
 
@@ -173,15 +166,10 @@ def _explain_coming(schedule: Schedule, due: Occurrence, now: Micros) -> Explana
         sentences.append(f"The next node to start decides by the catch-up policy, {policies.catchup.mode}.")
         return Explanation("late", tuple(sentences), "no_node", moment)
     sentences.append(
-        f"It will start {_target(schedule)}; if the run before it has not ended by then, the overlap policy "
-        f"({policies.overlap.value}) decides."
+        f"It will start {schedule.action.kind} {run_name(schedule.action)!r}; if the run before it has not ended by "
+        f"then, the overlap policy ({policies.overlap.value}) decides."
     )
     return Explanation("will_run", tuple(sentences), None, moment)
-
-
-def _target(schedule: Schedule) -> str:
-    kind = schedule.action.kind
-    return f"{kind} {run_name(schedule.action)!r}"
 
 
 def _refusal(schedule: Schedule, due: Occurrence, now: Micros) -> tuple[str, str] | None:

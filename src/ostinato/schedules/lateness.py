@@ -1,24 +1,19 @@
-"""Measure how late a schedule is. `lateness` counts the late times, and how many of them will run. `staleness` says how
-long ago the schedule last succeeded. Pure."""
+"""Measure how late a schedule is, and how long ago it last succeeded. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ostinato.schedules.decisions.catchup import BATCH
 from ostinato.schedules.decisions.decide import Live, advance
 from ostinato.schedules.model import Schedule, State
 from ostinato.when.instants import SECOND, Micros
 
-if TYPE_CHECKING:
-    pass
-
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """How many times are late, and how many of them will run."""
+    """The number of due times that are late (`late`), and the number of these that will run (`will_run`)."""
 
     late: int = 0
     will_run: int = 0
@@ -28,8 +23,8 @@ class Lateness:
 
 
 def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
-    """Predict how many late times the next beat will process, and how many of them it will run. Both are 0 if the
-    schedule is on time, paused or not running."""
+    """Predict how many late times the beat (the loop that fires timers) will process next, and how many of these will
+    run. Both numbers are 0 if the schedule is paused or not running."""
     if schedule.state is not State.RUNNING or schedule.paused:
         return Lateness()
     decision = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # above BATCH, the pace does not apply
@@ -42,9 +37,12 @@ def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
 
 @dataclass(frozen=True, slots=True)
 class Staleness:
-    """How long ago a schedule last succeeded, and how overdue it is, both in seconds. `since_success` is None if the
-    schedule never succeeded. `overdue` is 0 if the next time is still to come, or if the schedule is paused or not
-    running."""
+    """How long ago a schedule last succeeded, and how overdue it is.
+
+    - `since_success`: the seconds since the last success, or None if the schedule never succeeded
+    - `overdue`: the seconds since the schedule should have fired; 0 if it is not due yet, if it is paused, or if its
+      state is another one than `running`, for example `completed`
+    """
 
     namespace: str
     schedule: str

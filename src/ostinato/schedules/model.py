@@ -1,5 +1,4 @@
-"""Define a schedule, its policies, its action and its occurrences as data classes. `Reason` lists why an occurrence
-does not run. Nothing here uses the store."""
+"""Define a schedule, its policies, its action and its occurrences as data classes. Nothing here uses the store."""
 
 from __future__ import annotations
 
@@ -43,13 +42,12 @@ class Reason(StrEnum):
 
     @property
     def status(self) -> Status:
-        """`missed` for a time that was late (`CATCHUP_WINDOW` or `COALESCED`), else `skipped`."""
+        """`missed` for a late time (`CATCHUP_WINDOW` or `COALESCED`), else `skipped`."""
         return Status.MISSED if self in (Reason.CATCHUP_WINDOW, Reason.COALESCED) else Status.SKIPPED
 
 
 class State(StrEnum):
-    """The state of a schedule. `parked` means that the schedule cannot be read or fired until an error is repaired.
-    `Schedule.reason` has the error."""
+    """The state of a schedule. A parked schedule does not fire until the error in `Schedule.reason` is repaired."""
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -66,10 +64,11 @@ class CatchUp:
     """The policy for late times, mainly after an outage.
 
     - Mode `skip`: no late time gets a run.
-    - Mode `latest`: the newest late time gets a run. But if any due time is on time, no late time gets a run.
+    - Mode `latest`: if no due time is on time, the newest late time gets a run. If a due time is on time, no late time
+      gets a run. In both cases, the next run represents the late times without a run.
     - Mode `all`: late times get runs, within the limits `window` and `most`.
-    - `window`: how late a time may be, or None for no limit
-    - `most`: how many late times may get a run, or None for no limit; the newest are chosen
+    - `window`: how late a time may be, or None for no limit; only for the mode `all`
+    - `most`: how many late times may get a run, the newest ones, or None for no limit; only for the mode `all`
     - `pace`: how many runs of late times start per second
     """
 
@@ -112,13 +111,16 @@ def _catchup_of(parts: Mapping[str, Any]) -> CatchUp:
     mode = parts.get("mode", "all")
     if mode not in ("skip", "latest", "all"):
         raise OstinatoError(f"catchup mode {mode!r} is unknown; use 'skip', 'latest' or 'all'")
-    window = parts.get("window")
+    try:
+        window = None if parts.get("window") is None else read_length(parts["window"], "catchup window")
+    except OstinatoError as problem:  # an error of a spec; this is none
+        raise OstinatoError(str(problem)) from None
     for name in ("most", "pace"):
         if not isinstance(parts.get(name, 1), int):
             raise OstinatoError(f"catchup {name} {parts[name]!r} is not a whole number")
     return CatchUp(
         mode,
-        None if window is None else read_length(window, "catchup window"),
+        window,
         parts.get("most"),
         parts.get("pace", PACE),
     )
@@ -136,9 +138,9 @@ def read_overlap(value: Any) -> Overlap:
 class Policies:
     """The policies of a schedule.
 
-    At most `keep` finished occurrences stay in the store; the app's `keep_runs` applies, too. `manual_counts` means
-    that runs of triggers and backfills count as actions of the schedule. Then such runs do not start if no actions
-    remain.
+    - `keep`: how many occurrences the store keeps, the newest ones; older occurrences are deleted if they are finished;
+      None means no such limit; in any case, finished occurrences are deleted after the app's time limit `keep_runs`
+    - `manual_counts`: if true, runs of triggers and backfills count as actions, and do not start if no actions remain
     """
 
     overlap: Overlap = Overlap.SKIP
@@ -154,15 +156,14 @@ JOB = "job"  # the kind of an action that starts a job
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Action:
-    """What a schedule starts: a job, or something of another kind.
+    """What a schedule starts: a job, or something of another kind that an extension (`Way`) adds.
 
-    - `job`: the name of the job; if `kind` is not `job`, the kind again
+    - `job`: the name of the job; if `kind` is not `job`, the same text as `kind`
     - `input`: the input of the job; if `kind` is not `job`, a mapping with the name of what is started, and its input
     - `options`: options that override the job's own
-    - `kind`: `job`, or another kind of action
     - `facts`: data for every `schedule:…` event about the schedule or its runs; only an extension sets `facts`
 
-    An extension is a `Way` (see `engine.ways`). Two actions are equal only if they are the same object.
+    Two actions are equal only if they are the same object.
     """
 
     job: str
@@ -173,19 +174,16 @@ class Action:
 
 
 def note_declared(origin: str, back: str) -> str:
-    """Return a note that a user's change to a declared schedule will be undone.
-
-    - `origin`: where the schedule is declared
-    - `back`: the last words of the note, which say how the change is undone, such as "creates it again"
-    """
+    """Return a warning for a user who changes a schedule that code or a file (`origin`) declares: the code or the file
+    will undo the change. `back` says how, for example "creates it again" after the user deleted the schedule. The
+    warning ends with `back`."""
     in_code = origin.partition(":")[0] == "code"  # with the app's name, if it has one
     cause = "the next start of a node with that code" if in_code else "the next `apply` of that file"
     return f"it is declared in {origin}; {cause} {back}"
 
 
 def run_name(action: Action) -> str:
-    """Return the name that runs of the action have. For a job, this is the job's name. For another kind of action, it
-    is the name of what the action starts."""
+    """Return the name that runs of the action have: the job's name, or the name of what the action starts."""
     return action.job if action.kind == JOB else str(action.input.get(action.kind, action.job))
 
 
@@ -196,14 +194,13 @@ def target_words(action: Action) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive due times that got no run, all for the same reason.
+    """Consecutive due times that got no run, all for the same `reason`. Each time has a separate row or is in the
+    shared row, a row for several times. A stretch has at most one shared row.
 
-    - `count`: the number of times in the shared row, or 0, if there is no shared row
-    - `run`: the id of the shared row, or None, if each time so far has its own row
-    - `first`: the first nominal time in the shared row, in microseconds since 1970, or 0, if there is no shared row
-    - `rows`: while there is no shared row, the number of times so far
-
-    When the number of times exceeds `ROWS`, the newly added times share one row. All later times are added to that row.
+    - `count`: the number of times in the shared row, or 0 if there is no shared row
+    - `run`: the id of the shared row, or None if there is no shared row
+    - `first`: the first nominal time in the shared row, or 0 if there is no shared row
+    - `rows`: if there is no shared row, the number of separate rows; otherwise not used
     """
 
     reason: Reason
@@ -220,18 +217,18 @@ ROWS = 100
 class Memory:
     """The state that a schedule keeps from one firing to the next.
 
-    - `counts`: a dict from outcome to the number of times with that outcome
-    - `coalesced`: the number of late times that the next run represents
+    - `counts`: the number of started runs (key `actions`), and for each `Reason` the number of times that did not run
+    - `coalesced`: the number of late times that got no run and that the next run will represent
     - `left_out`: the nominal times that a user has skipped
-    - `moved`: a dict from nominal time to the time to which a user has moved the occurrence
-    - `kept`: a dict from nominal time to actual time, for delayed occurrences of an earlier spec that still run
-    - `previous`: the nominal time at which the next data window begins, or None, if no time has come yet
+    - `moved`: the occurrences that a user has moved, as a dict from nominal time to new time
+    - `kept`: the delayed occurrences of an earlier spec, which still run, as a dict from nominal to actual time
+    - `previous`: the nominal time at which the next data window begins, or None if no time has come yet
     - `waiting`: the number of runs that the overlap policy holds back
     - `backfills`: the number of unfinished backfills
-    - `alike`: whether runs wait, and only the schedule's own policies apply to them
-    - `ahead`: future nominal times of an earlier spec that were processed early, because a user had moved them
-
-    An outcome is `actions` for started runs, or the value of a `Reason`. Times are in microseconds since 1970, in UTC.
+    - `alike`: true if runs wait, and none of them is special; special are runs of backfills, runs with a separate
+      overlap policy, and runs that a user requested with a catch-up policy when resuming the schedule
+    - `ahead`: nominal times in the future that were processed already, because a user had moved them to an earlier time
+      and later changed the spec; if the new spec also has such a time, the time does not run again
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -249,8 +246,12 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Outcomes:
-    """The outcomes of a schedule's runs: the result of the last success, the last failure, and the number of failures
-    since a success."""
+    """The outcomes of a schedule's runs.
+
+    - `result`: the result of the last success
+    - `failure`: the last failure
+    - `failures`: the number of failures since the last success
+    """
 
     result: Any = None
     failure: Any = None
@@ -263,15 +264,14 @@ class Outcomes:
 class Schedule:
     """A schedule as it is stored.
 
-    - `paused`: when the schedule was paused, or None, if it is not paused
-    - `remaining`: the number of actions left, or None, if actions are not limited
+    - `paused`: when the schedule was paused, or None if it is not paused
+    - `remaining`: the number of actions left, or None if actions are not limited
     - `reached`: the time up to which all nominal times have been processed
-    - `next`: when the schedule is due next, or None, if it has no next time or is paused
-    - `updated`: when the current spec took effect, or when a schedule without remaining actions got new actions
+    - `next`: when the schedule is due next; None if no time will come, or if the schedule is paused or not running
+    - `updated`: the time from which the spec applies; set when the schedule is created, when its spec changes, and when
+      the schedule gets new actions after no actions remained
     - `token`: the conflict token, a number that grows with every edit and every change of `remaining`
-    - `companion`: the name of the `Companion` that stores additional rows for the runs, or None, if there is none
-
-    Times are in microseconds since 1970, in UTC.
+    - `companion`: the name of the `Companion` that stores additional rows for the runs, or None
     """
 
     id: str
@@ -313,7 +313,7 @@ class Schedule:
 
     @property
     def standing(self) -> State:
-        """The state that users see. It is `paused` if `state` is `running` and a pause is set, and otherwise
+        """The state that users see. If `state` is RUNNING and `paused` is set, it is PAUSED. Otherwise it is
         `state`."""
         return State.PAUSED if self.paused is not None and self.state is State.RUNNING else self.state
 
@@ -324,13 +324,11 @@ class Occurrence:
 
     - `nominal`: the time that the spec gives; for a trigger, the time of the trigger
     - `actual`: when the occurrence is due, after jitter or a move by a user
-    - `reason`: why the occurrence does not run, or None, if it runs
+    - `reason`: why the occurrence does not run, or None if it runs
     - `stands_for`: the number of earlier times that are coalesced into this one
     - `origin`: `auto` for a scheduled time, otherwise `trigger-…` or `backfill-…` with an id
-    - `overlap`: the occurrence's own overlap policy, or None, if the schedule's policy applies
+    - `overlap`: the occurrence's own overlap policy, or None if the schedule's policy applies
     - `apart`: whether the occurrence comes from an earlier spec, and so may be out of order
-
-    Times are in microseconds since 1970, in UTC.
     """
 
     nominal: Micros

@@ -1,5 +1,5 @@
-"""Convert schedules and their occurrences to rows of the store, and back. Specs, policies and actions that many
-schedules share are parsed once."""
+"""Convert schedules and occurrences to rows of the store, and back. Many schedules have equal specs, policies or
+actions, so the parsed values are cached."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ _SHORT_ACTION = 2_000
 
 
 def read_spec_text(text: str) -> Spec:
-    """Read a stored spec. Specs are cached up to a total size, and the oldest are dropped first. The newest spec always
-    stays in the cache, even if it alone exceeds the total size."""
+    """Read a stored spec, or return it from the cache. If the cache has too many specs, or if they are too large in
+    total, the specs that were cached first are dropped, but never the newest."""
     global _specs_size
     cached = _specs.get(text)
     if cached is not None:
@@ -96,14 +96,8 @@ def write_policies(policies: Policies) -> str:
 
 
 def read_action_text(text: str) -> Action:
-    """Read a stored action. Short actions are cached. Long actions are not, because they can have up to a MiB of
-    input."""
-    return _short_action(text) if len(text) <= _SHORT_ACTION else _read_action(text)
-
-
-@lru_cache(maxsize=16_384)
-def _short_action(text: str) -> Action:
-    return _read_action(text)
+    """Read a stored action. Long actions are not cached, because they can have up to a MiB of input."""
+    return _read_short_action(text) if len(text) <= _SHORT_ACTION else _read_action(text)
 
 
 def _read_action(text: str) -> Action:
@@ -115,6 +109,9 @@ def _read_action(text: str) -> Action:
         stored.get("kind") or JOB,
         stored.get("facts") or {},
     )
+
+
+_read_short_action = lru_cache(maxsize=16_384)(_read_action)
 
 
 def write_action(action: Action) -> str:
@@ -231,8 +228,8 @@ owner_of = getter(SCHEDULE_COLUMNS, "id", "next", "memory")  # as from `lock_own
 
 
 def read_anyway(row: Row) -> Schedule:
-    """Read a schedule to show or to repair it. Columns that cannot be read get default values, and the state is then
-    `parked`, unless the schedule is closed. Without a readable spec the schedule has no times."""
+    """Read a schedule from its row, even if some columns cannot be read, to show it or to repair it. Such columns get
+    default values. In that case, the state of the schedule is `parked`, unless the schedule is closed."""
     try:
         return read_schedule(row)
     except Exception as problem:
@@ -259,7 +256,6 @@ outcome_row = writer(
 
 
 def event_row(now: Micros, schedule: Schedule, name: str, actor: str | None = None, **data: Any) -> Row:
-    """Return the row of an event about a schedule."""
     facts = schedule.action.facts
     if facts and "nominal" in data:
         facts = facts_of_occurrence(schedule, data["nominal"])
@@ -278,8 +274,7 @@ def occurrence_key(schedule_id: str, nominal: Micros, origin: str) -> str:
 
 
 def key_range(schedule_id: str, first: Micros | None = None, last: Micros | None = None) -> tuple[str, str]:
-    """Return (low, high): two keys that enclose the keys of a schedule's occurrences with nominal times from `first` to
-    `last`. None means no limit."""
+    """Return two keys that enclose the keys of a schedule's occurrences with nominal times from `first` to `last`."""
     low = f"{schedule_id}/" if first is None else f"{schedule_id}/{first:016d}/"
     return low, f"{schedule_id}/~" if last is None else f"{schedule_id}/{last:016d}/~"
 
@@ -290,8 +285,8 @@ def read_detail(text: str | None) -> Mapping[str, Any]:
 
 
 def not_found(name: str, namespace: str) -> Operation[NotFound]:
-    """Return the error for an unknown name, with the most similar name. Compares only names that are near in
-    alphabetical order, so that the cost does not grow with the number of schedules."""
+    """Return the error for a name that no schedule has. If schedules have similar names, the error suggests the most
+    similar one. Only the `_NEAR` names before and the `_NEAR` names after `name` in alphabetical order are compared."""
     words = f"there is no schedule {name!r} in namespace {namespace!r}"
     if not is_text(name):
         return NotFound(words)

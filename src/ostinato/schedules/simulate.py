@@ -1,8 +1,6 @@
-"""Simulate a schedule over a period, with the same decisions as on a node. This module is pure.
-
-The caller says how long runs take, when no node is up, and when the schedule is paused. A run that an outage interrupts
-starts again after it; a cancelled run ends at once.
-"""
+"""Simulate a schedule over a period, with the same decisions as on a node. Pure. The caller says how long runs take,
+when no node is up, and when the schedule is paused. A run that an outage interrupts starts again after the outage. A
+cancelled run ends at once."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ostinato.errors import OstinatoError
+from ostinato.errors import ArgumentError, OstinatoError
 from ostinato.model import Status
 from ostinato.schedules.decisions.catchup import generate
 from ostinato.schedules.decisions.decide import Decision, Live, decide
@@ -30,12 +28,10 @@ RunTime = Micros | Sequence[Micros] | Callable[[random.Random], Micros]
 class Simulated:
     """One due time and its outcome.
 
-    - `outcome`: `succeeded`, `cancelled`, `terminated`, `skipped` or `missed`; at the end also `running` or `waiting`
-    - `reason`: why the time was skipped or missed, or None, if the time was neither skipped nor missed
-    - `blocked_by`: the nominal time of the run that blocked this one, or None, if no such run is known
-
-    The outcome is `running` or `waiting` if the simulated period ends before the run does. Times are in microseconds
-    since 1970, in UTC.
+    - `outcome`: `succeeded`, `cancelled`, `terminated`, `skipped` or `missed`, or `running` or `waiting` if the run
+      does not end in the simulated period
+    - `reason`: why the time was skipped or missed, or None if it was neither
+    - `blocked_by`: the nominal time of the run that blocked this one, or None if no such run is known
     """
 
     nominal: Micros
@@ -61,7 +57,8 @@ class Simulation:
     pauses: tuple[Span, ...] = ()
 
     def counts(self) -> dict[str, int]:
-        """Return the number of occurrences by outcome. Occurrences that did not run are counted by their reason."""
+        """Return a dict from outcome to number of occurrences. An occurrence that did not run is counted under its
+        reason, as in `{"succeeded": 5, "overlap": 1}`."""
         return dict(Counter(shown.reason.value if shown.reason else shown.outcome for shown in self.occurrences))
 
 
@@ -75,15 +72,13 @@ def simulate(
     pauses: Sequence[Span] = (),
     seed: int = 0,
 ) -> Simulation:
-    """Simulate a schedule from `first` to `last`.
-
-    `run_time` says how long runs take: a length, a list of lengths to draw from, or a function that takes a
-    `random.Random` and returns a length. `seed` makes the draws repeatable. Raises OstinatoError if a period ends
-    before it begins, or if the simulation is too large.
-    """
-    for begin, end in [(first, last), *outages, *pauses]:
-        if end < begin:
-            raise OstinatoError(f"a period from {format_instant(begin)} cannot end at {format_instant(end)}")
+    """Simulate a schedule from `first` to `last`. `run_time` is a length, a list of lengths to draw from, or a function
+    that takes a `random.Random` and returns a length. `seed` makes the draws repeatable. Raises OstinatoError if a
+    period ends before it begins, or if the simulation is too large."""
+    _check_period(first, last, "last")
+    for field, spans in (("outages", outages), ("pauses", pauses)):
+        for number, (begin, end) in enumerate(spans):
+            _check_period(begin, end, field, number)
     begun = replace(schedule, reached=first - 1, updated=min(schedule.updated, first))  # as if it had existed before
     merged = _merged(outages)
     play = _Play(begun, _lengths(run_time, random.Random(seed)), merged)
@@ -108,6 +103,12 @@ def simulate(
     return Simulation(first, last, tuple(play.seen), tuple(down), tuple(paused))
 
 
+def _check_period(begin: Micros, end: Micros, *path: str | int) -> None:
+    if end < begin:
+        words = f"a period from {format_instant(begin)} cannot end at {format_instant(end)}; end it later"
+        raise ArgumentError(words, *path)
+
+
 class _Play:
     """The state of one simulation: the schedule, its live runs, and every occurrence so far."""
 
@@ -123,8 +124,7 @@ class _Play:
         self._ids = 0
 
     def step(self, now: Micros) -> None:
-        """Process one moment: end the runs that are over, then decide which due times run and which waiting runs
-        start."""
+        """End the runs that are over at `now`, then decide which due times run and which waiting runs start."""
         ended = self._drop_ended(now)
         while True:
             # A pause leaves waiting runs alone until a run ends.
@@ -209,7 +209,9 @@ class _Play:
 
 
 def _represented(row: Passed, occurrences: Sequence[Occurrence]) -> Iterator[Occurrence]:
-    """Yield the occurrences that a row represents: one, or several in the order of nominal times."""
+    """Yield the occurrences whose times were just added to `row`: those with nominal times from `row.since` to
+    `row.last`. If several times were added, leave out occurrences of an earlier spec (`apart`), which have separate
+    rows."""
     for occurrence in occurrences:
         if row.since <= occurrence.nominal <= row.last and (row.added == 1 or not occurrence.apart):
             yield occurrence
@@ -222,7 +224,7 @@ def _lengths(run_time: RunTime, dice: random.Random) -> Callable[[], Micros]:
         return lambda: run_time
     choices = list(run_time)
     if not choices:
-        raise OstinatoError("run_time has no lengths to draw from")
+        raise ArgumentError("run_time has no lengths to draw from; give one such as '5m'", "run_time")
     return lambda: dice.choice(choices)
 
 

@@ -1,31 +1,24 @@
-"""List the coming times of all schedules, soonest first. All late times of a schedule are one entry. This module is
-pure."""
+"""List the next times of all schedules, soonest first. If times of a schedule are late (due, but not processed yet),
+they are one entry together. Pure."""
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ostinato.schedules.decisions.decide import Live
 from ostinato.schedules.decisions.due_times import each_upcoming
 from ostinato.schedules.lateness import Lateness, lateness
 from ostinato.schedules.model import Schedule
-from ostinato.schedules.views import (
-    Coming,
-)
+from ostinato.schedules.views import Coming
 from ostinato.when.instants import Micros, to_datetime
-
-# Modules that only some calls need are imported by those calls, so that commands which only read start fast.
-if TYPE_CHECKING:
-    pass
 
 Head: TypeAlias = tuple[tuple[Micros, Coming] | None, int, Iterator[tuple[Micros, Coming]]]
 
 
 def coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator[tuple[Micros, Coming]]:
-    """Yield a (due time, `Coming`) pair for each coming time of one schedule, soonest first. If some times are late,
-    the first pair represents all late times."""
+    """Yield (due time, `Coming`) for the coming times of a schedule, soonest first. All late times are one entry."""
     late = lateness(schedule, live, now)
     job = schedule.action.job
     if late.late and schedule.next is not None:
@@ -39,9 +32,15 @@ def coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator
 
 
 def soonest_first(heads: Sequence[Head]) -> Iterator[Coming]:
-    """Merge the coming times of all schedules, soonest first. `heads` has one entry for each schedule: (first coming
-    time or None, index of the schedule, iterator over the later times). An iterator is advanced only when its next time
-    is needed."""
+    """Merge the next times of several schedules, and yield them soonest first. `heads` has a tuple of three for each
+    schedule:
+
+    - the first pair (due time, `Coming`) from `coming_of`, or None if the schedule has no next time
+    - the index of the schedule, which decides the order of equal due times
+    - an iterator over the further pairs from `coming_of`
+
+    An iterator advances only when its next pair is needed.
+    """
     heap = [(first[0], number, first[1], rest) for first, number, rest in heads if first is not None]
     heapq.heapify(heap)
     while heap:

@@ -74,11 +74,11 @@ _LOOKED = 100
 
 @dataclass(frozen=True, slots=True)
 class Doors:
-    """The parts of the app that the check of a schedule's definition needs.
+    """The parts of the app that check a schedule's definition.
 
-    - `maker`: the object that knows the jobs and the kinds of actions
-    - `name_of`: a function that takes a job's function and returns the job's name
-    - `min_interval`: the shortest interval allowed between two times of a spec, in microseconds
+    - `maker`: has the jobs and the kinds of actions
+    - `name_of`: takes a job's function and returns the job's name
+    - `min_interval`: the shortest interval allowed between two times of a spec
     """
 
     maker: Maker
@@ -88,23 +88,24 @@ class Doors:
 
 def read_name(name: object) -> str:
     if not isinstance(name, str) or not 0 < len(name) <= _NAME or "\x00" in name or name != name.strip():
-        raise OstinatoError(f"the schedule's name {name!r} is not a text of 1 to {_NAME} characters")
+        raise OstinatoError(
+            f"the schedule's name {name!r} is not a text of 1 to {_NAME} characters without spaces at its ends"
+        )
     if name in (".", ".."):  # browsers and proxies drop it from a URL
         raise OstinatoError(f"a schedule cannot be called {name!r}; take a name with a letter or a digit")
     return name
 
 
 def read_notes(notes: Any) -> str:
-    """Check the notes of a schedule, a pause or a resume, and return them. Raises OstinatoError if `notes` is not a
-    text or is too long."""
+    """Return the notes of a schedule, a pause or a resume. Raises OstinatoError if they are no text or too long."""
     if not isinstance(notes, str) or len(notes) > _NOTES or "\x00" in notes:
         raise OstinatoError(f"notes {short_repr(notes)} are not a text of at most {_NOTES:,} characters")
     return notes
 
 
 def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule:
-    """Return a copy of `base` with `changes`. Settings that are not in `changes` are neither checked nor changed. The
-    value None resets an option to its default. Raises OstinatoError for the first mistake."""
+    """Return a copy of `base` with the settings in `changes`. An option that is None in `changes` gets its default. A
+    setting that is not in `changes` stays as it is and is not checked. Raises OstinatoError for the first mistake."""
     for key in changes:
         if key not in KEYS:
             hint = did_you_mean(key, KEYS) or f"there are {', '.join(KEYS)}"
@@ -121,8 +122,8 @@ def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule
 
 
 def _in_its_zone(value: SpecLike, before: Spec) -> SpecLike:
-    """Parse the new spec `value` in the time zone of the old spec `before`. This applies only if `value` is a text
-    without a zone and `before` has a zone. Otherwise return `value` unchanged."""
+    """Return the new spec `value`, read in the time zone of the old spec `before`. This applies if `value` is a text
+    that names no time zone, and `before` has a time zone. In all other cases, return `value` unchanged."""
     if isinstance(value, str) and before.tz and "TZ=" not in value:
         return parse_spec_text(value, tz=before.tz)
     return value
@@ -173,7 +174,6 @@ def _plain(value: Any) -> Any:
 
 
 def _read_target(value: ActionLike, doors: Doors) -> Action:
-    """Read an action: a job's name, a job's function, or an object."""
     if isinstance(value, str):
         if not value:
             raise OstinatoError("action '' names no job")

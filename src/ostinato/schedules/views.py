@@ -1,5 +1,4 @@
-"""Convert schedules, occurrences and backfills to the objects that users see. These objects have datetimes, and
-describe specs in words."""
+"""Convert schedules, occurrences and backfills to the objects that users see, with datetimes and specs in words."""
 
 from __future__ import annotations
 
@@ -13,6 +12,7 @@ import orjson
 from ostinato.model import Run, StatusName
 from ostinato.schedules.decisions.decide import Live
 from ostinato.schedules.decisions.due_times import upcoming
+from ostinato.schedules.lateness import Lateness, lateness
 from ostinato.schedules.model import Policies, Schedule, State, target_words
 from ostinato.schedules.rows import read_detail
 from ostinato.when import Spec
@@ -20,17 +20,17 @@ from ostinato.when.instants import SECOND, Micros, from_datetime, optional_datet
 
 if TYPE_CHECKING:
     from ostinato.schedules.operations.backfills import Backfill
-from ostinato.schedules.lateness import Lateness, lateness
 
 
 @dataclass(frozen=True, slots=True)
 class OccurrenceInfo:
-    """One due time and its outcome, or several due times that got no run.
+    """One due time and its outcome, or several due times together that got no run.
 
     - `count`: the number of due times
-    - `nominal`: the due time, or the first of several
-    - `last`: the due time, or the last of several
-    - `policy`: the value of the policy that prevented the run; if none did, the occurrence's own overlap policy, if any
+    - `nominal`, `last`: the first and the last of the due times; the same if there is only one
+    - `policy`: If a policy prevented the run, `policy` is the value of that policy, such as `skip`. Otherwise, if a
+      trigger or a backfill set an overlap policy for this occurrence, `policy` is that overlap policy. Otherwise
+      `policy` is None.
     """
 
     nominal: datetime
@@ -175,8 +175,12 @@ def schedule_info(
 
 @dataclass(frozen=True, slots=True)
 class Coming:
-    """One coming occurrence of a schedule, or all its late times together. For late times, `lateness` says how many
-    there are and how many of them will run. For a coming occurrence, both numbers in `lateness` are 0."""
+    """An entry in a list of coming times. The entry is one of these:
+
+    - a future occurrence of a schedule; both numbers of `lateness` are 0
+    - all late times of a schedule together: times that are due, but not processed yet; `lateness` says how many times
+      are late, and how many of them will run; `at` and `nominal` are both the time of `Schedule.next`
+    """
 
     at: datetime
     nominal: datetime

@@ -1,5 +1,4 @@
-"""Back up and restore SQLite stores. A backup can be made while the store is in use. A restore is refused while a node
-runs on the store. For PostgreSQL, use its own tools."""
+"""Back up SQLite stores, even while in use, and restore them while no node runs. For PostgreSQL, use its own tools."""
 
 from __future__ import annotations
 
@@ -23,12 +22,9 @@ Progress = Callable[[int, int], None]  # pages done, pages in all
 
 
 async def backup(store: Store, path: str | Path, progress: Progress | None = None, *, overwrite: bool = False) -> None:
-    """Copy the store to a file while the store is in use.
-
-    The copy is a consistent snapshot. It is checked, and gets its final name only when it is complete. If the file
-    exists, `Conflict` is raised, unless `overwrite` is true and the file is an older backup. Raises `StoreError` if the
-    store is not SQLite or cannot be copied.
-    """
+    """Copy the store to a file while the store is in use. The file `path` is created or replaced only when the copy is
+    complete and was checked. Raises `Conflict` if the file exists, unless `overwrite` is true and the file is an older
+    backup. Raises `StoreError` if the store is not SQLite or cannot be copied."""
     if not isinstance(store, SqliteStore):
         raise StoreError(f"back up {store.url} with pg_dump; tables of Ostinato begin with ostinato_")
     await asyncio.to_thread(_back_up, store.path, Path(path), progress, overwrite)
@@ -46,7 +42,7 @@ def _back_up(source: str, target: Path, progress: Progress | None, overwrite: bo
 
 
 class _FileKind(Enum):
-    """What a file contains. This decides whether the file may be replaced."""
+    """What a file contains, which decides whether the file may be replaced."""
 
     STORE = "a store of Ostinato's"
     NOTHING = "empty"
@@ -55,7 +51,6 @@ class _FileKind(Enum):
 
 
 def _file_kind(path: Path) -> _FileKind:
-    """Return what a file contains, without changing the file."""
     with path.open("rb") as file:
         head = file.read(len(_SQLITE))
     if head != _SQLITE:
@@ -73,21 +68,17 @@ def _file_kind(path: Path) -> _FileKind:
 
 
 def _open_to_read(path: Path, *, in_use: bool = False) -> sqlite3.Connection:
-    """Open an SQLite file read-only.
-
-    `in_use` means that another process may use the file. If `in_use` is false and there is no WAL file, the file is
-    opened as immutable. Then SQLite does not create a WAL file.
-    """
+    """Open an SQLite file read-only. SQLite may create a WAL file beside a file that it reads. To avoid this, the file
+    is opened as immutable if it is not `in_use` and has no WAL file yet."""
     alone = not in_use and not path.with_name(path.name + "-wal").exists()
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)
 
 
 async def restore(path: str | Path, url: str, *, overwrite: bool = False) -> None:
-    """Copy a backup to the place of a store.
+    """Copy a backup to the place of a store. `overwrite` replaces an existing store on which no node is running.
 
-    An existing store is replaced only with `overwrite`, and only if no node is running on it. Raises `StoreError` if
-    `path` is not a backup, or if the store exists and `overwrite` is false. Raises `Conflict` if a node is running, or
-    if the existing file must not be replaced, for example because it is not a store.
+    Raises `StoreError` if `path` is not a backup, or if the store exists and `overwrite` is false. Raises `Conflict` if
+    a node is running, or if the existing file must not be replaced, for example because it is not a store.
     """
     where = url.removeprefix("sqlite:///")
     if "://" in where:

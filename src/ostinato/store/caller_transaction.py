@@ -1,7 +1,5 @@
-"""Run operations inside a caller's transaction, on connections of asyncpg, psycopg, sqlite3 and SQLAlchemy.
-
-This module does not commit and does not roll back: the caller does that.
-"""
+"""Run operations inside a caller's transaction, on connections of asyncpg, psycopg, sqlite3 and SQLAlchemy. The caller
+commits or rolls back."""
 
 from __future__ import annotations
 
@@ -12,15 +10,15 @@ from typing import Any, TypeVar
 from ostinato.errors import StoreError
 from ostinato.store.contract import Operation, Rows, Statement, drive_async
 from ostinato.store.postgres import execute_postgres
-from ostinato.store.sql import Query, queries, query_of
+from ostinato.store.sql import Query, Style, queries, query_of
 from ostinato.store.sqlite import drive, execute_sqlite
 
 T = TypeVar("T")
 
 
 async def run_in_caller_transaction(connection: Any, make: Callable[[], Operation[T]]) -> T:
-    """Run an operation on the caller's connection, in the caller's transaction, and return the result. Raises
-    `StoreError` if the connection cannot be used or is not in a transaction."""
+    """Run an operation in the transaction of the caller's connection, and return the result. Raises `StoreError` if the
+    connection cannot be used or is not in a transaction."""
     module = type(connection).__module__.partition(".")[0]
     if isinstance(connection, sqlite3.Connection):
         return drive(make(), _sqlite(connection))
@@ -39,7 +37,7 @@ async def run_in_caller_transaction(connection: Any, make: Callable[[], Operatio
 
 
 def run_in_caller_transaction_sync(connection: Any, make: Callable[[], Operation[T]]) -> T:
-    """Run an operation on the caller's blocking connection, in the caller's transaction, and return the result. Raises
+    """Run an operation in the transaction of the caller's blocking connection, and return the result. Raises
     `StoreError` if the connection cannot be used."""
     if isinstance(connection, sqlite3.Connection):
         return drive(make(), _sqlite(connection))
@@ -74,23 +72,27 @@ async def _psycopg(connection: Any, make: Callable[[], Operation[T]]) -> T:
         return drive(make(), lambda s: _psycopg_sync(connection, s))
 
     async def execute(statement: Statement) -> Rows:
-        query = _query(statement)
-        if not query.text or (statement.rows is not None and not statement.rows):
+        call = _driver_call(statement, "pyformat")
+        if call is None:
             return []
-        text, values = query.render("pyformat", statement.params, statement.rows)
-        cursor = await connection.execute(text, values)
+        cursor = await connection.execute(*call)
         return await cursor.fetchall() if cursor.description else []
 
     return await drive_async(make(), execute)
 
 
 def _psycopg_sync(connection: Any, statement: Statement) -> Rows:
+    call = _driver_call(statement, "pyformat")
+    cursor = None if call is None else connection.execute(*call)
+    return cursor.fetchall() if cursor is not None and cursor.description else []
+
+
+def _driver_call(statement: Statement, style: Style) -> tuple[str, Any] | None:
+    """Return (SQL text, values) for a PostgreSQL driver, or None if the statement has no text or an empty batch."""
     query = _query(statement)
     if not query.text or (statement.rows is not None and not statement.rows):
-        return []
-    text, values = query.render("pyformat", statement.params, statement.rows)
-    cursor = connection.execute(text, values)
-    return cursor.fetchall() if cursor.description else []
+        return None
+    return query.render(style, statement.params, statement.rows)
 
 
 async def _sqlalchemy(connection: Any, make: Callable[[], Operation[T]]) -> T:
@@ -102,7 +104,7 @@ async def _sqlalchemy(connection: Any, make: Callable[[], Operation[T]]) -> T:
 
 
 def _sync_connection(connection: Any) -> Any:
-    """Return the connection of a SQLAlchemy Session. If the argument is a connection, return it unchanged."""
+    """Return the connection of a SQLAlchemy Session. If the argument already is a connection, return it unchanged."""
     return connection.connection() if hasattr(connection, "get_bind") else connection
 
 
@@ -113,13 +115,13 @@ def _sqlalchemy_execute(connection: Any) -> Callable[[Statement], Rows]:
         if not isinstance(raw, sqlite3.Connection):
             raise StoreError("of SQLAlchemy's SQLite drivers only the built-in one (pysqlite) can be used here")
         return _sqlite(raw)
-    style: Any = "dollar" if dialect.paramstyle.startswith("numeric") else "pyformat"
+    style: Style = "dollar" if dialect.paramstyle.startswith("numeric") else "pyformat"
 
     def execute(statement: Statement) -> Rows:
-        query = _query(statement)
-        if not query.text or (statement.rows is not None and not statement.rows):
+        call = _driver_call(statement, style)
+        if call is None:
             return []
-        text, values = query.render(style, statement.params, statement.rows)
+        text, values = call
         result = connection.exec_driver_sql(text, tuple(values) if style == "dollar" else values)
         return [tuple(row) for row in result.fetchall()] if result.returns_rows else []
 

@@ -22,9 +22,7 @@ class Statement(NamedTuple):
 
     - `rows`: the batch of rows, or None, if the statement's text has no `{rows …}`
     - `alone`: whether the statement needs no transaction
-    - `source`: the object that has the statement's text, or None, if the statement comes with the store
-
-    For example, `source` is the `sql.Statements` of an extension (`Way`).
+    - `source`: the object that has the text, such as a `sql.Statements`, or None, if the statement comes with the store
     """
 
     name: str
@@ -43,12 +41,14 @@ def sql(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> State
     return Statement(name, params, rows)
 
 
-def alone(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
-    """Return a statement that is run without a transaction on PostgreSQL. This saves the round trips of BEGIN and
-    COMMIT.
+def single(statement: Statement) -> Operation[Rows]:
+    """Make an operation that runs one statement and returns its rows."""
+    return (yield statement)
 
-    Use it only as the first statement of an operation, and only if no other statement of the operation writes.
-    """
+
+def alone(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
+    """Return a statement that PostgreSQL runs without a transaction, which saves two round trips. Such a statement must
+    be the first of its operation, and no other statement of the operation may write."""
     return Statement(name, params, rows, True)
 
 
@@ -57,8 +57,7 @@ _EACH = 50
 
 
 def with_pauses(values: Iterable[T], each: int = _EACH) -> Operation[list[T]]:
-    """Collect values that take time to compute, and return them as a list. After every `each` values there is a pause,
-    in which the event loop can do other work."""
+    """Collect values that take time to compute. After every `each` values, the event loop can do other work."""
     collected: list[T] = []
     for value in values:
         collected.append(value)
@@ -82,23 +81,36 @@ async def drive_async(operation: Operation[T], execute: Callable[[Statement], Aw
         return done.value  # type: ignore[no-any-return]
 
 
+class Migration(NamedTuple):
+    """One migration of an extension's tables. Leave `postgres` empty if the text is the same for both stores."""
+
+    sqlite: str
+    postgres: str = ""
+
+
+Extensions: TypeAlias = Mapping[str, Sequence[Migration]]  # the migrations of each extension (`Way`), by its name
+NO_EXTENSIONS: Extensions = {}
+
+
 class Store(Protocol):
     """Runs operations. When `run` returns, the changes are durable."""
 
     url: str
 
-    async def open(self) -> None:
-        """Connect to the store, check it and migrate it. Raises `StoreError` with the reason if the store cannot be
-        used."""
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None:
+        """Connect to the store, check it, and create or migrate the tables of the engine. Raises `StoreError` if the
+        store cannot be used. Afterwards, call `migrate_way` for each extension to create or migrate its tables.
+
+        `extensions` only saves time in tests: a new SQLite store with `durable=False` gets the tables of these
+        extensions at once. Other stores ignore `extensions`.
+        """
         ...
 
     async def close(self) -> None: ...
 
     async def run(self, make: Make[T]) -> T:
-        """Run an operation in one transaction, commit it, and return the operation's result.
-
-        After a deadlock or a lost connection the operation is run again, so it must be idempotent.
-        """
+        """Run an operation in one transaction, commit it, and return the operation's result. After a deadlock or a lost
+        connection the operation is run again, so it must be idempotent."""
         ...
 
     async def read(self, make: Make[T]) -> T:
@@ -106,17 +118,13 @@ class Store(Protocol):
         ...
 
     def on_change(self, wake: Callable[[], None]) -> None:
-        """Call `wake` when another process may have changed something. The calls are only hints: there may be too few
-        or too many of them."""
+        """Register the function `wake`. From now on, the store calls it when another process may have changed
+        something. The store may miss a change, and may call `wake` without a change."""
         ...
 
     @asynccontextmanager
     async def on_this_loop(self) -> AsyncIterator[Store]:
-        """Yield a store that can be used on the event loop of the calling thread, even if this store was opened on
-        another event loop.
-
-        A store that is not tied to an event loop yields itself.
-        """
+        """Yield a store that can be used on the event loop of the calling thread. By default, it is this store."""
         yield self
 
     async def clock_probe(self) -> Micros | None:

@@ -1,8 +1,5 @@
-"""Run the migrations of a store under a lock. Migrations are numbered, and are never undone. If a newer version of
-Ostinato has migrated the store, `StoreError` is raised.
-
-An extension (`Way`) may have its own migrations (`Migration`), which are numbered separately.
-"""
+"""Run the numbered migrations of a store under a lock. If a newer Ostinato has migrated the store, raise `StoreError`.
+An extension (`Way`) may have its own migrations (`Migration`), which are numbered separately."""
 
 from __future__ import annotations
 
@@ -11,10 +8,10 @@ import sqlite3
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import Any
 
 from ostinato.errors import StoreError, short_repr
-from ostinato.store.contract import Operation, Statement, Store, sql
+from ostinato.store.contract import Extensions, Migration, Operation, Statement, Store, sql
 from ostinato.store.sql import Dialect, Query
 
 _NAME = re.compile(r"(?P<number>\d{4})_(?P<title>\w+)\.(?P<dialect>sqlite|postgres)\.sql")
@@ -51,10 +48,7 @@ def migrate_sqlite(connection: sqlite3.Connection, where: str) -> None:
         for number, text in pending("sqlite", sqlite_version(connection), where):
             for statement in split(text):
                 connection.execute(statement)
-            connection.execute(
-                _SET.format("?"),
-                (str(number),),
-            )
+            connection.execute(_SET.format("?"), (str(number),))
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
@@ -85,10 +79,7 @@ async def migrate_postgres(connection: Any, where: str) -> None:
         await connection.execute(f"SELECT pg_advisory_xact_lock({_LOCK})")
         for number, text in pending("postgres", await postgres_version(connection), where):
             await connection.execute(text)
-            await connection.execute(
-                _SET.format("$1"),
-                str(number),
-            )
+            await connection.execute(_SET.format("$1"), str(number))
 
 
 async def postgres_version(connection: Any, key: str = "schema") -> int:
@@ -100,8 +91,7 @@ async def postgres_version(connection: Any, key: str = "schema") -> int:
 
 
 def split(text: str) -> list[str]:
-    """Split the text of a migration into its statements, at the semicolons. The definition of a trigger may contain
-    semicolons; other statements may not."""
+    """Split a migration into its statements, at the semicolons that are not inside the definition of a trigger."""
     bare = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("--"))
     statements: list[str] = []
     begun = ""
@@ -115,32 +105,35 @@ def split(text: str) -> list[str]:
     return [statement for statement in statements if statement]
 
 
-class Migration(NamedTuple):
-    """One migration of the tables of an extension (`Way`). Leave `postgres` empty if the text is the same for both
-    stores."""
-
-    sqlite: str
-    postgres: str = ""
-
-
 class _Steps:
-    """The SQL statements of the migrations after `version`, in both dialects. `length` is the number of statements.
-    `statement(number)` returns the statement with that number."""
+    """The SQL statements that migrate an extension's tables from schema `version` to the newest one, for both dialects.
+    `length` is the number of statements. If one dialect has fewer statements, it gets empty ones at the end."""
 
     def __init__(self, migrations: Sequence[Migration], version: int) -> None:
         texts = [(split(step.sqlite), split(step.postgres or step.sqlite)) for step in migrations[version:]]
-        self._texts: dict[Dialect, list[str]] = {
-            "sqlite": [text for ours, _ in texts for text in ours],
-            "postgres": [text for _, ours in texts for text in ours],
-        }
-        self.length = max(map(len, self._texts.values()))
+        sqlite = [text for ours, _ in texts for text in ours]
+        postgres = [text for _, ours in texts for text in ours]
+        self.length = max(len(sqlite), len(postgres))
+        self._queries = {"sqlite": self._numbered(sqlite), "postgres": self._numbered(postgres)}
+
+    def _numbered(self, texts: list[str]) -> dict[str, Query]:
+        texts = texts + [""] * (self.length - len(texts))  # a statement without a text is skipped
+        return {str(number): Query(str(number), text, (), False) for number, text in enumerate(texts)}
 
     def statement(self, number: int) -> Statement:
         return Statement(str(number), {}, None, False, self)
 
     def queries(self, dialect: Dialect) -> dict[str, Query]:
-        texts = self._texts[dialect] + [""] * self.length  # a statement without a text is skipped
-        return {str(number): Query(str(number), texts[number], (), False) for number in range(self.length)}
+        return self._queries[dialect]
+
+
+def create_tables(connection: sqlite3.Connection, extensions: Extensions) -> None:
+    """Create all tables in an empty SQLite database: those of the engine and those of the extensions."""
+    migrate_sqlite(connection, ":memory:")
+    for way, migrations in extensions.items():
+        for migration in migrations:
+            connection.executescript(migration.sqlite)
+        connection.execute("INSERT INTO ostinato_meta VALUES (?, ?)", (way_key(way), str(len(migrations))))
 
 
 def way_key(way: str) -> str:
@@ -149,8 +142,7 @@ def way_key(way: str) -> str:
 
 
 async def migrate_way(store: Store, way: str, migrations: Sequence[Migration]) -> None:
-    """Run the missing migrations of an extension (`Way`). Raises `StoreError` if a newer version of the extension has
-    migrated the tables."""
+    """Run the missing migrations of an extension (`Way`). Raises `StoreError` if its tables are too new."""
     key, newest = way_key(way), len(migrations)
 
     def known(_: int) -> Operation[int]:

@@ -1,8 +1,7 @@
 """Implement the store in PostgreSQL, which several machines can share, through asyncpg.
 
-After a lost connection or a deadlock, the operation is tried again; operations are idempotent. An error of the server
-or the connection is always raised as `StoreError`. If the server does not accept a value, which is the caller's
-mistake, `StoreRefused` is raised.
+After a lost connection or a deadlock, the operation is tried again. An error of the server or the connection is raised
+as `StoreError`. If the server does not accept a value, `StoreRefused` is raised.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from math import ceil
 from typing import Any, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
@@ -18,7 +18,18 @@ import asyncpg
 
 from ostinato.backoff import backoff
 from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
-from ostinato.store.contract import Make, Operation, Rows, Statement, Store, drive_async, sql
+from ostinato.store.contract import (
+    NO_EXTENSIONS,
+    Extensions,
+    Make,
+    Operation,
+    Rows,
+    Statement,
+    Store,
+    drive_async,
+    single,
+    sql,
+)
 from ostinato.store.migrate import migrate_postgres
 from ostinato.store.sql import Query, queries, query_of
 from ostinato.when.instants import Micros
@@ -61,8 +72,9 @@ _AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 class PostgresStore(Store):
     """A store in PostgreSQL.
 
-    `patience` is how many seconds a call waits for an unavailable server. `idle` is after how many seconds an unused
-    connection is closed; 0 means never.
+    - `patience`: how many seconds a call waits at most if the server is unavailable
+    - `idle`: a number of seconds, or 0 for no limit. A connection that is unused for `idle` seconds is closed. A
+      prepared statement that is older than `idle` seconds is prepared again when it is next used.
     """
 
     dialect = "postgres"
@@ -81,7 +93,7 @@ class PostgresStore(Store):
 
     # Lifecycle
 
-    async def open(self) -> None:
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None:
         if self._pool is not None:
             return
         try:
@@ -109,7 +121,7 @@ class PostgresStore(Store):
                 f"the store {self.url} does not answer: {problem}; is PostgreSQL running?"
             ) from problem
 
-    async def _make_pool(self) -> asyncpg.Pool:
+    async def _make_pool(self, **options: Any) -> asyncpg.Pool:
         return await asyncpg.create_pool(
             self._dsn,
             min_size=1,
@@ -119,13 +131,15 @@ class PostgresStore(Store):
             init=self._remember_pid,
             reset=_skip_reset,
             max_inactive_connection_lifetime=self._idle,
+            max_cached_statement_lifetime=ceil(self._idle),
+            statement_cache_size=1000,  # all statements; with the default of 100, many would be planned again and again
+            **options,
         )
 
     @asynccontextmanager
     async def on_this_loop(self) -> AsyncIterator[Store]:
-        """Yield a store with one connection that is opened on the running event loop. A connection can be used only on
-        the loop that opened it."""
-        beside = PostgresStore(self._dsn, connections=1, patience=self._patience)
+        """Yield a store with one connection, opened on the running event loop. Other loops cannot use it."""
+        beside = PostgresStore(self._dsn, connections=1, patience=self._patience, idle=self._idle)
         beside._own = self._own
         try:
             beside._pool = await beside._make_pool()
@@ -203,8 +217,7 @@ class PostgresStore(Store):
                 await asyncio.sleep(backoff(outages, 0.02, 1.0))
 
     async def _transact(self, operation: Operation[T], connection: Any) -> T:
-        """Run an operation, and return its result. The transaction begins with the first statement that is not marked
-        `alone`."""
+        """Run an operation. The transaction begins with the first statement that is not marked `alone`."""
         transaction: Any = None
         trouble: Exception | None = None  # the first error of a statement; later ones follow from it
 
@@ -246,19 +259,16 @@ class PostgresStore(Store):
         self._start_listening()
 
     def _start_listening(self) -> None:
-        """Start to listen for notifications, if the store is open and `on_change` was called. Otherwise do nothing."""
+        """Start to listen for notifications, if the store is open and `on_change` was called."""
         if self._pool is not None and self._wakes and self._listener is None:
             self._listener = asyncio.create_task(self._listen())
 
     async def clock_probe(self) -> Micros | None:
-        def look(_: int) -> Operation[Micros]:
-            return int((yield sql("store_clock"))[0][0])
-
-        return await self.read(look)
+        ((now,),) = await self.read(lambda _: single(sql("store_clock")))
+        return int(now)
 
     async def _listen(self) -> None:
-        """Listen for notifications of other nodes, on a separate connection. Reconnect after the connection was
-        lost."""
+        """Listen for notifications of other nodes, on a separate connection. Reconnect when the connection is lost."""
         while True:
             connection = None
             try:
@@ -276,9 +286,10 @@ class PostgresStore(Store):
             await asyncio.sleep(1)
 
     def _heard(self, connection: Any, pid: int, *_: object) -> None:
-        """Handle a notification: call the functions that were passed to `on_change`. If there is only one such
-        function, ignore notifications from this store's own connections. They would tell the store's only user nothing
-        new."""
+        """Handle a notification that the store has changed: call all functions that were registered with `on_change`.
+        `pid` identifies the connection that sent the notification. If this connection belongs to this store object, and
+        only one function is registered, ignore the notification."""
+        # If only one function is registered, this object has one user, and that user has made the change.
         if pid not in self._own or len(self._wakes) > 1:
             self._wake()
 
@@ -288,8 +299,8 @@ class PostgresStore(Store):
 
 
 def _passing(problem: asyncpg.PostgresError) -> bool:
-    """Return whether an error is temporary: a lost connection, a lack of resources, a lock, an operator's action or a
-    system error."""
+    """Return whether an error is temporary, so that a retry may succeed: a lost connection, an expired idle
+    transaction, a lack of resources, an object that is locked or not ready, a shutdown, or a failure of the server."""
     state = problem.sqlstate or ""
     return state[:2] in ("08", "53", "55", "57", "58") or state == _IDLE or isinstance(problem, _LOST)
 
@@ -300,8 +311,7 @@ def _of_a_value(problem: Exception) -> bool:
 
 
 async def _roll_back(transaction: Any, connection: Any) -> None:
-    """Roll back. If the rollback fails, close the connection and raise nothing: the caller raises the original
-    error."""
+    """Roll back. If this fails, close the connection and raise nothing: the caller raises the original error."""
     try:
         await transaction.rollback()
     except _DRIVER:
@@ -309,8 +319,7 @@ async def _roll_back(transaction: Any, connection: Any) -> None:
 
 
 async def _skip_reset(connection: Any) -> None:
-    """Do nothing. This replaces the pool's reset, which costs a round trip. No reset is needed, because operations do
-    not change the state of a connection."""
+    """Do nothing. The pool's reset would cost a round trip, and operations do not change a connection's state."""
 
 
 async def execute_postgres(connection: Any, query: Query, statement: Statement) -> Rows:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 from ostinato.errors import NotAStore, StoreError, StoreUnavailable
 from ostinato.store.migrate import migrations, postgres_version, sqlite_version, way_key
@@ -43,7 +43,9 @@ class StoreVersion:
 
     @property
     def older(self) -> str:
-        """What is older than this Ostinato needs, as the end of a sentence about the store."""
+        """The end of a sentence about the store, such as `has schema 3, and this Ostinato needs 4`. The text names
+        Ostinato's tables if their version is too low, and each extension (`Way`) whose tables have a version that is
+        too low. If no version is too low, the text is empty."""
         versions = [("", self.current, self.newest)]
         versions += [(f" of {name}", current, newest) for name, (current, newest) in self.ways.items()]
         return "; it ".join(
@@ -53,22 +55,14 @@ class StoreVersion:
         )
 
 
-class _Current(NamedTuple):
-    version: int
-    foreign: bool
-    ways: dict[str, int]
-
-
 async def read_version(url: str, *, check: bool = True, ways: Mapping[str, int] | None = None) -> StoreVersion:
-    """Return a store's schema version. Raises `StoreError` if the store does not exist, is damaged or unreachable.
-
-    With `check=True`, a SQLite file is checked for damage. The check takes time in proportion to the file's size.
-    `ways` has the versions that extensions (`Way`) need, by name.
-    """
+    """Return a store's schema version. Raises `StoreError` if the store does not exist, is damaged or unreachable. With
+    `check=True`, a SQLite file is checked for damage, in time proportional to its size. `ways` maps extensions (`Way`)
+    to the versions that they need."""
     ways = ways or {}
     store = open_url(url)
     if isinstance(store, SqliteStore):
-        return _compare(store.url, "sqlite", _read_file(store.path, check, ways), ways)
+        return _read_file(store, check, ways)
     import asyncpg
 
     try:
@@ -78,30 +72,29 @@ async def read_version(url: str, *, check: bool = True, ways: Mapping[str, int] 
     try:
         version = await postgres_version(connection)
         foreign = not version and bool(await connection.fetchval(_POSTGRES_TABLES))
-        versions = {name: await postgres_version(connection, way_key(name)) for name in ways if version}
-        return _compare(store.url, "postgres", _Current(version, foreign, versions), ways)
+        versions = {
+            name: (await postgres_version(connection, way_key(name)), needed)
+            for name, needed in ways.items()
+            if version
+        }
     finally:
         await connection.close()
+    return StoreVersion(store.url, version, migrations("postgres")[-1][0], foreign, versions)
 
 
 _POSTGRES_TABLES = """SELECT count(*) FROM pg_catalog.pg_class WHERE relkind IN ('r', 'p') AND pg_table_is_visible(oid)
     AND relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)"""
 
 
-def _compare(
-    url: str, dialect: Literal["sqlite", "postgres"], current: _Current, ways: Mapping[str, int]
-) -> StoreVersion:
-    versions = {name: (version, ways[name]) for name, version in current.ways.items()}
-    return StoreVersion(url, current.version, migrations(dialect)[-1][0], current.foreign, versions)
-
-
 async def check_usable(url: str, *, create: bool, ways: Mapping[str, int] | None = None) -> None:
-    """Raise `StoreError` if a command cannot use the store. Commands call this before they open the store.
+    """Check whether a command can use the store. Pass `create=True` if the command may create or migrate the store when
+    the command opens the store. `ways` is as in `read_version`.
 
-    With `create=False`, the store must exist and have the newest schema. Commands that read or change existing rows
-    pass False. With `create=True`, the store may be missing or older, because opening it creates or migrates it.
-    Commands that add rows pass True. If the database has tables, but none of Ostinato's, `NotAStore` is always raised.
-    `ways` is as in `read_version`.
+    Raises `StoreError` in these cases:
+
+    - The store is damaged or unreachable.
+    - The database has tables, but none of Ostinato's. The error is a `NotAStore`.
+    - `create` is false, and the store does not exist, is empty, or has a schema that is too old.
     """
     try:
         schema = await read_version(url, check=False, ways=ways)
@@ -130,19 +123,19 @@ class NoStore(StoreError):
     """Raised if the store's file does not exist."""
 
 
-def _read_file(path: str, check: bool, ways: Mapping[str, int]) -> _Current:
-    if not Path(path).is_file():
-        raise NoStore(f"there is no store {path}")
+def _read_file(store: SqliteStore, check: bool, ways: Mapping[str, int]) -> StoreVersion:
+    path = Path(store.path)
+    if not path.is_file():
+        raise NoStore(f"there is no store {store.path}")
     try:
-        connection = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro", uri=True, timeout=10)
-        try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=10)) as connection:
             if check:
-                check_file(connection, path)
+                check_file(connection, store.path)
             version = sqlite_version(connection)
             foreign = not version and bool(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-            versions = {name: sqlite_version(connection, way_key(name)) for name in ways if version}
-            return _Current(version, foreign, versions)
-        finally:
-            connection.close()
+            versions = {
+                name: (sqlite_version(connection, way_key(name)), needed) for name, needed in ways.items() if version
+            }
     except sqlite3.Error as problem:
-        raise explain(problem, path) from problem
+        raise explain(problem, store.path) from problem
+    return StoreVersion(store.url, version, migrations("sqlite")[-1][0], foreign, versions)

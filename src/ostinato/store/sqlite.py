@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
-from ostinato.store.contract import Make, Operation, Row, Rows, Statement, Store
-from ostinato.store.migrate import migrate_sqlite, migrations
+from ostinato.store.contract import NO_EXTENSIONS, Extensions, Make, Migration, Operation, Row, Rows, Statement, Store
+from ostinato.store.migrate import create_tables, migrate_sqlite, migrations
 from ostinato.store.sql import Query, queries, query_of
 from ostinato.when.instants import Micros
 
@@ -36,9 +36,8 @@ _VALUES = (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISM
 class SqliteStore(Store):
     """A store in one SQLite file.
 
-    With `inline=True`, everything runs on the calling thread. This is for virtual time, which needs a single thread.
-    With `durable=False`, nothing is flushed to disk, and a new file is created as a copy of a migrated one. This is for
-    stores that exist only during a test.
+    With `inline=True`, everything runs on the calling thread, which virtual time needs. `durable=False` is for tests:
+    nothing is flushed to disk, and a new file is created as a copy of an empty database that has all tables.
     """
 
     dialect = "sqlite"
@@ -65,17 +64,18 @@ class SqliteStore(Store):
 
     # Lifecycle
 
-    async def open(self) -> None:
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None:
         if self._writer is not None:
             return
         check_version()
         if self.path == ":memory:" and not self._inline:
             raise StoreError("each connection would have its own in-memory store; name a file")
         self._closing = False
+        image = None if self._durable else _new_image(extensions)
         if self._inline:
-            self._connect()
+            self._connect(image)
         else:
-            await asyncio.to_thread(self._connect)
+            await asyncio.to_thread(self._connect, image)
             self._threads = [
                 threading.Thread(target=self._write_loop, name="ostinato-writer", daemon=True),
                 threading.Thread(target=self._read_loop, name="ostinato-reader", daemon=True),
@@ -99,11 +99,14 @@ class SqliteStore(Store):
         self._disconnect()
         self._wakes.clear()
 
-    def _connect(self) -> None:
+    def _connect(self, image: bytes | None) -> None:
+        """Open and migrate the file. If it does not exist and `image` is not None, create it from the bytes `image`."""
         self._place = os.path.abspath(self.path)  # the process may change its working directory
-        if not self._durable and self.path != ":memory:":
-            _write_migrated_file(self._place)
+        if image is not None and self.path != ":memory:":
+            _write_file(self._place, image)
         self._writer = connect(self.path)
+        if image is not None and self.path == ":memory:":
+            self._writer.deserialize(image)
         self._file = _file_at(self._place)
         try:
             if not self._durable:
@@ -133,26 +136,20 @@ class SqliteStore(Store):
     # Operations
 
     async def run(self, make: Make[T]) -> T:
-        if self._inline:
-            return self._alone(make)
-        self._connection  # noqa: B018  # raises if the store is closed
-        job = _Job(make, asyncio.get_running_loop())
-        self._refuse_when_closing()
-        self._jobs.put(job)
-        return await job.future  # type: ignore[no-any-return]
+        return self._alone(make) if self._inline else await self._submit(make, self._jobs)
 
     async def read(self, make: Make[T]) -> T:
         if self._inline:
             return drive(make(0), self._executor(self._connection))
-        self._connection  # noqa: B018
-        job = _Job(make, asyncio.get_running_loop())
-        self._refuse_when_closing()
-        self._reads.put(job)
-        return await job.future  # type: ignore[no-any-return]
+        return await self._submit(make, self._reads)
 
-    def _refuse_when_closing(self) -> None:
+    async def _submit(self, make: Make[T], jobs: queue.SimpleQueue[_Job | None]) -> T:
+        self._connection  # noqa: B018  # raises if the store is closed
+        job = _Job(make, asyncio.get_running_loop())
         if self._closing:
             raise StoreError("the store is being closed")
+        jobs.put(job)
+        return await job.future  # type: ignore[no-any-return]
 
     def on_change(self, wake: Callable[[], None]) -> None:
         self._wakes.append(wake)
@@ -161,8 +158,7 @@ class SqliteStore(Store):
         return None
 
     async def _look_for_changes(self) -> None:
-        """Check four times a second whether another process has committed. If so, call the functions that were passed
-        to `on_change`. A commit changes `data_version`, which can be read in microseconds."""
+        """Check four times a second if another process has committed. If so, call the functions of `on_change`."""
         assert self._watcher is not None
         seen = None
         while True:
@@ -191,8 +187,7 @@ class SqliteStore(Store):
                 return
 
     def _together(self, jobs: list[_Job]) -> None:
-        """Run all jobs in one transaction. If a job fails, roll back and run each job in its own transaction, so that
-        the failed job does not affect the others."""
+        """Run all jobs in one transaction. If a job fails, roll back and run each job in its own transaction."""
         if len(jobs) > 1:
             try:
                 results = self._transaction([job.make for job in jobs])
@@ -238,11 +233,8 @@ class SqliteStore(Store):
         return results
 
     def _check_there(self) -> None:
-        """Raise `StoreUnavailable` if the open file was deleted or replaced.
-
-        SQLite would continue to write to the deleted file. All these writes would be lost when the last process closes
-        the file.
-        """
+        """Raise `StoreUnavailable` if the open file was deleted or replaced. SQLite would continue to write to the
+        deleted file, and these writes would be lost when the last process closes that file."""
         if self._file is not None and self._file != _file_at(self._place):
             raise StoreUnavailable(
                 f"the file of the store {self.path} was deleted or replaced while it was open: what this process writes"
@@ -329,22 +321,18 @@ class _Job:
         self.future: asyncio.Future[Any] = loop.create_future()
 
     def answer(self, value: Any) -> None:
-        self._tell(self._resolve, value)
+        self._settle(self.future.set_result, value)
 
     def refuse(self, problem: BaseException) -> None:
-        self._tell(self._reject, problem)
+        self._settle(self.future.set_exception, problem)
 
-    def _tell(self, how: Callable[[Any], None], what: Any) -> None:
+    def _settle(self, settle: Callable[[Any], None], value: Any) -> None:
+        def unless_done() -> None:
+            if not self.future.done():
+                settle(value)
+
         with suppress(RuntimeError):  # the caller's loop may be closed
-            self.loop.call_soon_threadsafe(how, what)
-
-    def _resolve(self, value: Any) -> None:
-        if not self.future.done():
-            self.future.set_result(value)
-
-    def _reject(self, problem: BaseException) -> None:
-        if not self.future.done():
-            self.future.set_exception(problem)
+            self.loop.call_soon_threadsafe(unless_done)
 
 
 # Connections, and errors of a file
@@ -382,22 +370,24 @@ def _set_up(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA wal_autocheckpoint = 4000")  # pages; pages that change often are written back less often
 
 
-def _write_migrated_file(path: str) -> None:
-    """Write the file of an empty, migrated store, unless the file exists. The bytes of the file are cached, so this is
-    faster than running the migrations."""
+def _write_file(path: str, image: bytes) -> None:
+    """Write a database to a new file. Do nothing if the file exists."""
     with suppress(OSError), open(path, "xb") as file:  # if the path is wrong, `connect` raises a clear error
-        file.write(_migrated_bytes(migrations("sqlite")))
+        file.write(image[:18] + b"\x02\x02" + image[20:])  # the versions for writing and reading: 2 is WAL
 
 
-@lru_cache(maxsize=1)
-def _migrated_bytes(_: tuple[tuple[int, str], ...]) -> bytes:
-    """Return the bytes of an empty store's file after all migrations. The argument, the migrations, serves only as the
-    cache key."""
+def _new_image(extensions: Extensions) -> bytes:
+    """Return the bytes of an empty database with all tables. Copying them is faster than running the migrations."""
+    return _image(migrations("sqlite"), tuple((way, tuple(extensions[way])) for way in extensions))
+
+
+@lru_cache(maxsize=8)
+def _image(_: tuple[tuple[int, str], ...], extensions: tuple[tuple[str, tuple[Migration, ...]], ...]) -> bytes:
+    """Return the bytes of an empty database with all tables. The result is cached. The first argument is the engine's
+    migrations. It is not used, but makes the cached result invalid when the migrations change."""
     with closing(connect(":memory:")) as connection:
-        migrate_sqlite(connection, ":memory:")
-        image = bytearray(connection.serialize())
-    image[18:20] = b"\x02\x02"  # the file format's versions for writing and reading: 2 is WAL
-    return bytes(image)
+        create_tables(connection, dict(extensions))
+        return connection.serialize()
 
 
 def _file_at(path: str) -> tuple[int, int] | None:

@@ -1,20 +1,18 @@
-"""Provide the fixture `world` for pytest.
-
-An async test that uses the fixture runs on the world's virtual time. So do the async fixtures of the test. This plugin
-runs such a test itself, in place of other plugins such as pytest-asyncio and anyio's.
-"""
+"""Provide the fixture `world` for pytest. An async test that uses the fixture runs on virtual time, together with its
+async fixtures. This plugin runs such a test itself, in place of pytest-asyncio or anyio."""
 
 from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import pytest
 
-from ostinato.testing.virtual_time import VirtualLoop
-from ostinato.testing.world import World
+if TYPE_CHECKING:
+    from ostinato.testing.world import World
 
 _RUNNERS: dict[World, asyncio.Runner] = {}
 
@@ -22,7 +20,14 @@ _RUNNERS: dict[World, asyncio.Runner] = {}
 @pytest.fixture
 def world() -> World:
     """Return a world: a real engine on a real SQLite file, on virtual time."""
+    from ostinato.testing.world import World
+
     return World()
+
+
+def _is_world(value: object) -> TypeGuard[World]:
+    module = sys.modules.get("ostinato.testing.world")  # a project that has not loaded it has no world
+    return module is not None and isinstance(value, module.World)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -30,7 +35,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Generator[None, object, o
     world = pyfuncitem.funcargs.get("world")
     function = pyfuncitem.obj
     test = inspect.unwrap(function, stop=inspect.iscoroutinefunction)  # pytest-asyncio wraps it in a plain function
-    if not isinstance(world, World) or not inspect.iscoroutinefunction(test):
+    if not _is_world(world) or not inspect.iscoroutinefunction(test):
         return (yield)
     pyfuncitem.obj = _synchronous(world, test)
     try:
@@ -45,9 +50,9 @@ def pytest_fixture_setup(
 ) -> Generator[None, object, object]:
     function: Any = fixturedef.func
     world = request.getfixturevalue("world") if _on_virtual_time(fixturedef, request) else None
-    if not isinstance(world, World):
+    if not _is_world(world):
         value = yield
-        if isinstance(value, World):
+        if _is_world(value):
             fixturedef.addfinalizer(lambda: _close(value))
         return value
     bound = function.__func__.__get__(request.instance) if inspect.ismethod(function) else function
@@ -60,8 +65,8 @@ def pytest_fixture_setup(
 
 
 def _on_virtual_time(fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest) -> bool:
-    """Return whether a fixture runs on the world's loop. It does if it is async, has function scope, belongs to a test
-    that uses `world`, and is not itself needed by `world`."""
+    """Return whether a fixture runs on the world's loop. It does if all of these are true: the fixture is async, its
+    scope is `function`, the test uses `world`, and `world` itself does not need the fixture."""
     function = fixturedef.func
     return (
         (inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function))
@@ -72,7 +77,7 @@ def _on_virtual_time(fixturedef: pytest.FixtureDef[Any], request: pytest.Fixture
 
 
 def _needs(request: pytest.FixtureRequest, name: str) -> set[str]:
-    """Return the names of a fixture and of all fixtures that it needs."""
+    """Return the name of a fixture, and the names of all fixtures that it needs, directly or through other fixtures."""
     fixtures = request.node._fixtureinfo.name2fixturedefs
     names, left = set[str](), [name]
     while left:
@@ -107,11 +112,16 @@ def _synchronous_generator(world: World, function: Callable[..., AsyncGenerator[
 
 def _run(world: World, coroutine: Coroutine[Any, Any, Any]) -> Any:
     if world not in _RUNNERS:
-        _RUNNERS[world] = asyncio.Runner(loop_factory=lambda: VirtualLoop(world.clock))
+        _RUNNERS[world] = _make_runner(world)
     runner = _RUNNERS[world]
-    loop = runner.get_loop()
-    assert isinstance(loop, VirtualLoop)
+    loop: Any = runner.get_loop()
     return runner.run(loop.watch(coroutine))
+
+
+def _make_runner(world: World) -> asyncio.Runner:
+    from ostinato.testing.virtual_time import VirtualLoop
+
+    return asyncio.Runner(loop_factory=lambda: VirtualLoop(world.clock))
 
 
 def _close(world: World) -> None:

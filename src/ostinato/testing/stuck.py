@@ -21,10 +21,8 @@ class Stuck(RuntimeError):
 
 
 class Watched(Generic[T]):
-    """An awaitable that runs a coroutine, counts how often it is resumed, and can cancel it.
-
-    `given_up` is the reason for the cancellation, or None if the coroutine was not cancelled.
-    """
+    """Wraps the coroutine `main`. To run the coroutine, await this object. `steps` counts how often the coroutine was
+    started or resumed. `give_up` cancels it, and stores the reason in `given_up`, which is None until then."""
 
     def __init__(self, main: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> None:
         self._main = main
@@ -51,14 +49,12 @@ class Watched(Generic[T]):
                 step = partial(self._main.send, None)
 
     def give_up(self, why: str) -> None:
-        """Cancel the coroutine, with a reason."""
         assert self._task is not None
         self.given_up = f"the test waits for something that never happens, at {self._place()}: {why}"
         self._task.cancel()
 
     def has_timer(self) -> bool:
-        """Return whether the coroutine's own timer will wake it: it waits in `asyncio.sleep` or within
-        `asyncio.timeout`."""
+        """Return whether the coroutine waits for a timer of its own, in `asyncio.sleep` or within `asyncio.timeout`."""
         return any(self._is_mine(handle) for handle in getattr(self._loop, "_scheduled", ()) if not handle.cancelled())
 
     def _is_mine(self, handle: Any) -> bool:
@@ -80,15 +76,20 @@ class Watched(Generic[T]):
 
 
 class Patience:
-    """Decides how long a watched coroutine may wait, and then cancels it.
+    """Limits how long a watched coroutine may wait. A coroutine that has waited too long is cancelled.
 
-    If the loop has no timers, the limit depends on what else could wake the coroutine. If the loop watches sockets or
-    pipes, the limit is `silent_files_s` seconds. Otherwise, if other threads are alive, the limit is `silent_s`
-    seconds. Otherwise the coroutine is cancelled at once.
+    If the loop has no timers, the coroutine may wait:
 
-    If the loop has timers, the limit is `years` of virtual time or `work_s` seconds of processor time. The limit that
-    is reached first counts. A coroutine that waits for its own timer, as in `asyncio.sleep`, is not cancelled.
-    Processor time does not pass while a debugger stops the test.
+    - `silent_files_s` seconds if the loop watches sockets or pipes
+    - otherwise `silent_s` seconds if other threads are alive
+    - otherwise not at all
+
+    If the loop has timers, the limit depends on the timers:
+
+    - If one of them belongs to the coroutine, as in `asyncio.sleep` or `asyncio.timeout`, the coroutine may wait
+      without limit.
+    - If all of them belong to other code, the coroutine may wait for `years` of virtual time, or for `work_s` seconds
+      of processor time, whichever ends first.
     """
 
     def __init__(self, clock: Clock) -> None:
@@ -109,9 +110,9 @@ class Patience:
         self._steps = -1
 
     def may_wait_outside(self, files: int) -> bool:
-        """Return whether the loop may wait longer for threads, sockets or child processes. If the coroutine given to
-        `watch` has waited too long, cancel it and return False. Call this when the loop has no timer. `files` is the
-        number of sockets and pipes that the loop watches."""
+        """Return True if the loop may wait longer for something outside it: a thread, a socket or a child process. If
+        the watched coroutine has waited too long, cancel it and return False. Call this only when the loop has no
+        timer. `files` is the number of sockets and pipes that the loop watches."""
         watched = self._watched
         if watched is None:
             return True
@@ -126,8 +127,8 @@ class Patience:
         return False
 
     def may_move(self) -> bool:
-        """Return whether the virtual clock may move. If the coroutine given to `watch` has waited too long, cancel it
-        and return False. Call this before every move."""
+        """Return True if the virtual clock may move. If the watched coroutine has waited too long, cancel it and return
+        False. Call this before every move of the clock."""
         self._silent_since_s = None
         watched = self._watched
         if watched is None:
@@ -135,6 +136,7 @@ class Patience:
         self._moves += 1
         if self._progressed(watched) or self._moves % _BETWEEN_LOOKS:
             return True
+        # Use processor time, because it does not pass while a debugger stops the test.
         if self._worked_since_s is None:
             self._worked_since_s = time.thread_time()
         worked_s = time.thread_time() - self._worked_since_s

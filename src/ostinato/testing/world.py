@@ -15,14 +15,16 @@ from ostinato.engine.http.egress import Egress
 from ostinato.functions.views import StepInfo
 from ostinato.model import read_length
 from ostinato.run_views import RunInfo
-from ostinato.store.contract import Make, Store
+from ostinato.schedules.views import OccurrenceInfo
+from ostinato.store.contract import NO_EXTENSIONS, Extensions, Make, Store
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
 from ostinato.testing.egress import VirtualTimeEgress
 from ostinato.testing.virtual_time import VirtualClock, VirtualLoop
-from ostinato.when.instants import SECOND, Micros, read_instant, to_datetime
+from ostinato.when.instants import SECOND, Micros, format_instant, read_instant, to_datetime
 
 T = TypeVar("T")
+_PAGE = 1000  # rows that one query returns
 _FOREVER = 100 * 366 * 86_400  # a lease that does not expire within a simulated century
 
 
@@ -54,7 +56,7 @@ class World:
     # Running
 
     async def up(self) -> None:
-        """Start the node if it is not running. Raises RuntimeError on an event loop with another clock."""
+        """Start the node if it is down. Raises RuntimeError if the event loop does not use this world's clock."""
         self._check_loop()
         if not self._up:
             await self.app.__aenter__()
@@ -83,25 +85,39 @@ class World:
     # Time
 
     async def advance(self, length: str | int | float) -> None:
-        """Let exactly this much virtual time pass. Everything that becomes due in that time happens."""
+        """Let exactly this much virtual time pass. Everything that becomes due in that time happens. Raises ValueError
+        if `length` is negative."""
+        micros = read_length(length, "length")
+        if micros < 0:
+            raise ValueError(f"length {length!r} is negative; virtual time only goes forward")
         await self.up()
-        await asyncio.sleep(read_length(length, "length") / SECOND)
+        await asyncio.sleep(micros / SECOND)
         await self.settle()
 
     async def advance_to(self, moment: str | datetime) -> None:
+        """Let virtual time pass until `moment`. Everything that becomes due until then happens. Raises ValueError if
+        `moment` is in the past."""
+        instant, now = read_instant(moment, "moment"), self.clock.now()
+        if instant < now:
+            raise ValueError(
+                f"moment {moment} is over: it is {format_instant(now)} already; take this time or a later one"
+            )
         await self.up()
-        await self._sleep_to(read_instant(moment, "moment"))
+        await self._sleep_to(instant)
         await self.settle()
 
     async def settle(self) -> None:
-        """Wait until nothing is left to do at this time. Takes no virtual time."""
+        """Wait until nothing is left to do at the present virtual time. No virtual time passes."""
         await self._check_loop().settle()
 
     async def outage(self, first: str | datetime, last: str | datetime) -> None:
         """Stop the node from `first` until `last`, and then start it again."""
+        end = read_instant(last, "last")
+        if end < read_instant(first, "first"):
+            raise ValueError(f"the outage ends at {last}, before it begins at {first}")
         await self.advance_to(first)
         await self.down()
-        await self._sleep_to(read_instant(last, "last"))
+        await self._sleep_to(end)
         await self.up()
         await self.settle()
 
@@ -131,9 +147,14 @@ class World:
         return await self.app.start(job, input, **options)
 
     async def runs(self, name: str | None = None, **filters: Any) -> list[RunInfo]:
-        """Return runs, oldest first."""
+        """Return runs, oldest first. `filters` are those of `app.runs`, apart from `limit`."""
         await self.up()
-        return list(reversed(await self.app.runs(name=name, limit=1000, **filters)))
+        runs: list[RunInfo] = []
+        before = filters.pop("before", None)
+        while page := await self.app.runs(name=name, before=before, limit=_PAGE, **filters):
+            runs += page
+            before = page[-1].run_id
+        return runs[::-1]
 
     async def outcomes(self, name: str | None = None) -> list[str]:
         """Return the status and reason of a job's runs, oldest first: `["succeeded", "failed: ValueError: no"]`."""
@@ -142,13 +163,16 @@ class World:
     async def occurrences(self, schedule: str) -> list[str]:
         """Return status and reason of a schedule's occurrences, oldest first: `["succeeded", "skipped: overlap"]`."""
         await self.up()
-        history = await self.app.schedules.history(schedule, limit=1000)
+        history: list[OccurrenceInfo] = []
+        while page := await self.app.schedules.history(
+            schedule, before=history[-1].cursor if history else None, limit=_PAGE
+        ):
+            history += page
         return [f"{one.status}: {one.reason}" if one.reason else one.status for one in reversed(history)]
 
     async def replay(self, run: str) -> Sequence[StepInfo]:
-        """Run the present code of a durable function against the recorded operations of one run, without any effect.
-        Return the operations that the code waits for at the end of the record. Raises `Changed` if the code requests
-        operations that differ from the recorded ones."""
+        """Run a durable function's present code with the recorded results of a run. Nothing has an effect. Return the
+        operations that the code awaits after the last result. Raises `Changed` if the code does not fit the record."""
         return await self.app.functions.replay(run)
 
     async def expect(self, name: str, *outcomes: str) -> None:
@@ -164,7 +188,7 @@ class World:
 
 
 class _FrozenTimeStore(Store):
-    """Wraps a store with a real connection for use on virtual time. Virtual time stops during every call."""
+    """Stops virtual time during each call of a store that needs real time, such as PostgreSQL."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -177,8 +201,8 @@ class _FrozenTimeStore(Store):
         with loop.freeze_time():
             return await call()
 
-    async def open(self) -> None:
-        await self._frozen(self._store.open)
+    async def open(self, extensions: Extensions = NO_EXTENSIONS) -> None:
+        await self._frozen(lambda: self._store.open(extensions))
 
     async def close(self) -> None:
         await self._frozen(self._store.close)

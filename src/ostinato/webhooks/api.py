@@ -1,5 +1,4 @@
-"""Define `app.webhooks`, the calls that users make about webhooks. They check their arguments before anything is
-stored."""
+"""Define `app.webhooks`, the calls that users make about webhooks."""
 
 from __future__ import annotations
 
@@ -12,12 +11,22 @@ from typing import Any
 import orjson
 
 from ostinato.engine.http.egress import EgressPolicy, EgressRefused, read_url
-from ostinato.engine.http.secrets import SCHEME, check_references, is_reference
+from ostinato.engine.http.secrets import SCHEME, SecretMissing, check_references, is_reference
 from ostinato.engine.idempotency import run_once
 from ostinato.engine.rows import audit, whole_run
 from ostinato.engine.run_queries import list_runs
 from ostinato.engine.runs import start
-from ostinato.errors import Conflict, NotFound, OstinatoError, did_you_mean, short_repr
+from ostinato.errors import (
+    ArgumentError,
+    Conflict,
+    NotFound,
+    OstinatoError,
+    did_you_mean,
+    may_have_secret,
+    name_url,
+    naming_argument,
+    short_repr,
+)
 from ostinato.event_names import EventNames
 from ostinato.model import Run, Status
 from ostinato.run_views import RunInfo, run_info
@@ -33,8 +42,11 @@ _LONGEST = 2000
 
 @dataclass(frozen=True, slots=True)
 class WebhookInfo:
-    """The state of a webhook. `seq` is the sequence number of the last event that was checked against the webhook's
-    patterns. `failing` is the time of the first failed delivery since the last success, or None."""
+    """The state of a webhook.
+
+    - `seq`: the sequence number of the last event that was compared with the patterns
+    - `failing`: since when deliveries fail; None if no delivery has failed since the last success or `enable`
+    """
 
     id: str
     namespace: str
@@ -61,8 +73,7 @@ def webhook_info(webhook: Webhook) -> WebhookInfo:
 
 @dataclass(frozen=True, slots=True)
 class Around:
-    """The parts of the app that the methods of `Webhooks` use. `changed` wakes the dispatcher, if this process has
-    one."""
+    """The parts of the app that `Webhooks` uses. `changed` wakes the dispatcher of this process, if there is one."""
 
     store: Store
     now: Callable[[], Micros]
@@ -76,10 +87,7 @@ class Around:
 
 
 class Webhooks:
-    """Subscribe URLs to events, and manage the subscriptions.
-
-    Every method that makes a change accepts a `request_id`. A repeated call with the same id changes nothing.
-    """
+    """Subscribe URLs to events. If several changes have the same `request_id`, only the first has an effect."""
 
     def __init__(self, around: Around) -> None:
         self._around = around
@@ -96,10 +104,10 @@ class Webhooks:
         notes: str = "",
         request_id: str | None = None,
     ) -> WebhookInfo:
-        """Subscribe a URL: from now on, send it the events whose names match one of the patterns.
+        """Subscribe a URL. From now on, every event whose name matches one of the patterns is sent to the URL.
 
-        `secret` is a reference such as `"secret://hook-key"` to the secret that signs deliveries. With several
-        references, a delivery has a signature for each.
+        `secret` is a reference to the secret that signs deliveries, such as `"secret://hook-key"`. With several
+        references, each delivery has one signature for each secret.
         """
         around, now = self._around, self._around.now()
         draft = Webhook(
@@ -108,7 +116,7 @@ class Webhooks:
             _read_url(url, around.policy),
             _read_patterns(patterns, self._around.event_names),
             _read_secrets(secret),
-            _read_notes(notes),
+            _read_text(notes, "notes"),
             created=now,
             updated=now,
             actor=around.actor,
@@ -127,7 +135,7 @@ class Webhooks:
         return await self._change("create", asked, request_id, create)
 
     async def list(self, *, after: str = "", limit: int = 100) -> list[WebhookInfo]:
-        """Return the namespace's webhooks with ids after `after`, oldest first."""
+        """Return the webhooks of the namespace with ids after `after`, oldest first."""
         namespace = self._around.namespace
 
         def read_page(_: int) -> Operation[list[Row]]:
@@ -148,10 +156,9 @@ class Webhooks:
         notes: str | None = None,
         request_id: str | None = None,
     ) -> WebhookInfo:
-        """Change the given fields. An empty `secret` removes the signature.
-
-        Waiting deliveries use the new URL and signature.
-        """
+        """Change the given fields of a webhook, and return the webhook. If the URL or the secret changes, deliveries
+        that already wait use the new value, too. If `secret` is empty, deliveries are sent without a signature. Raises
+        `OstinatoError` if no field is given."""
         changes: dict[str, Any] = {}
         if url is not None:
             changes["url"] = _read_url(url, self._around.policy)
@@ -160,7 +167,7 @@ class Webhooks:
         if secret is not None:
             changes["secrets"] = _read_secrets(secret)
         if notes is not None:
-            changes["notes"] = _read_notes(notes)
+            changes["notes"] = _read_text(notes, "notes")
         if not changes:
             raise OstinatoError("update changes nothing; give url, patterns, secret or notes")
         now = self._around.now()
@@ -172,10 +179,10 @@ class Webhooks:
         return await self._edit(id, "update", changes, request_id, update)
 
     async def disable(self, id: str, reason: str = "", *, request_id: str | None = None) -> WebhookInfo:
-        """Stop sending events. Waiting deliveries are dropped; their events are sent again when the webhook is
-        enabled."""
+        """Stop sending events to a webhook. Waiting deliveries are dropped, but their events are not lost: a later
+        `enable` without `after` sends them."""
         around, now = self._around, self._around.now()
-        why = _read_notes(reason) or "disabled"
+        why = _read_text(reason, "reason") or "disabled"
 
         def disable() -> Operation[Row]:
             webhook = yield from subscriptions.lock(around.namespace, id)
@@ -184,8 +191,9 @@ class Webhooks:
         return await self._change(f"disable {id}", [reason], request_id, disable)
 
     async def enable(self, id: str, *, after: int | None = None, request_id: str | None = None) -> WebhookInfo:
-        """Send events again, starting with the first event that was not delivered. With `after`, start with the first
-        event whose sequence number is greater than `after`. Raises `NotFound` if there is no such webhook."""
+        """Activate a webhook, so that events are sent to it again. Without `after`, a disabled webhook continues with
+        the first undelivered event, and an active webhook does not change. With `after`, the webhook continues with the
+        first event whose sequence number is above `after`. Raises `NotFound` if there is no such webhook."""
         now = self._around.now()
         await self._check_seq(after)
 
@@ -209,8 +217,8 @@ class Webhooks:
         return await self._edit(id, "enable", after, request_id, enable)
 
     async def replay(self, id: str, after: int, *, request_id: str | None = None) -> WebhookInfo:
-        """Send all events with a sequence number greater than `after` once more. Events that are no longer stored are
-        not sent. Raises `NotFound` if there is no such webhook, or `Conflict` if it is disabled."""
+        """Send all stored events with a sequence number above `after` once more. Raises `NotFound` if there is no such
+        webhook, or `Conflict` if the webhook is disabled."""
         now = self._around.now()
         await self._check_seq(after)
 
@@ -250,9 +258,8 @@ class Webhooks:
         return [run_info(whole_run(row)) for row in await self._around.store.read(read_page)]
 
     async def redeliver(self, id: str, delivery: str, *, request_id: str | None = None) -> str:
-        """Send the event of a finished delivery once more, with the same `webhook-id` header. Returns the id of the new
-        run. Raises `NotFound` if the webhook has no such delivery, or `Conflict` if the webhook is disabled or the
-        delivery is not finished."""
+        """Send the event of a finished delivery again, with the same `webhook-id` header. Return the new run's id.
+        Raises `NotFound` if there is no such delivery, or `Conflict` if it is unfinished or the webhook is disabled."""
         around, now = self._around, self._around.now()
         new = around.new_id(now)
 
@@ -293,13 +300,16 @@ class Webhooks:
     # Internals
 
     async def _check_seq(self, value: int | None) -> None:
-        _read_seq(value)
+        if value is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 62:
+            raise ArgumentError(f"after {short_repr(value)} is not the number of an event", "after")
 
         def last(_: int) -> Operation[int]:
             return int((yield sql("last_event"))[0][0])
 
-        if value is not None and value > (newest := await self._around.store.read(last)):
-            raise OstinatoError(f"after {value} is beyond the newest event, which is {newest}")
+        if value > (newest := await self._around.store.read(last)):
+            raise ArgumentError(f"after {value} is beyond the newest event, which is {newest}", "after")
 
     def _audit(self, verb: str, webhook: Webhook, **data: Any) -> Row:
         around = self._around
@@ -316,7 +326,7 @@ class Webhooks:
         def work() -> Operation[Row]:
             changed, events = edit((yield from subscriptions.lock(self._around.namespace, id)))
             if events:
-                yield from subscriptions.change(changed)
+                yield sql("change_webhooks", [webhook_row(changed)])
                 yield sql("notify")
                 yield sql("insert_events", events)
             return list(webhook_row(changed))
@@ -345,19 +355,19 @@ def _check_active(webhook: Webhook) -> None:
         raise Conflict(f"webhook {webhook.id!r} is disabled ({webhook.reason}); enable it first")
 
 
-def _read_seq(value: int | None) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 62):
-        raise OstinatoError(f"after {short_repr(value)} is not the number of an event")
-
-
 def _read_url(url: Any, policy: EgressPolicy) -> str:
-    """Return `url` if the egress policy allows it. Raises OstinatoError if it does not. An IP address is checked now; a
-    host name is resolved and checked at delivery."""
+    """Return `url` if the egress policy allows it. Otherwise raise ArgumentError. The address of a host name is not
+    checked here, but at each delivery."""
     if not isinstance(url, str) or not 0 < len(url) <= _LONGEST or "\x00" in url:
-        raise OstinatoError(
-            f"url {short_repr(url)} is not a URL of at most {_LONGEST:,} characters; write url='https://…'"
+        raise ArgumentError(
+            f"{name_url(url)} is not a URL of at most {_LONGEST:,} characters; write url='https://…'",
+            "url",
+            secret=may_have_secret(url),
         )
-    check_references(url)
+    try:
+        check_references(url)
+    except SecretMissing as problem:
+        raise ArgumentError(f"url: {problem}", "url") from None
     if SCHEME in url:
         return url  # part of it is a secret, which is read at delivery
     try:
@@ -369,22 +379,23 @@ def _read_url(url: Any, policy: EgressPolicy) -> str:
             return url
         policy.check(host, [address])
     except EgressRefused as problem:
-        place = "url" if "@" in url else f"url {short_repr(url)}"  # it may contain a password
         setting = f"; {problem.setting}" if problem.setting else ""
-        raise OstinatoError(f"{place}: {problem.rule}{setting}") from None
+        secret = may_have_secret(url)
+        raise ArgumentError(f"{name_url(url)}: {problem.rule}{setting}", "url", secret=secret) from None
     return url
 
 
 def _read_patterns(patterns: Any, names: EventNames) -> tuple[str, ...]:
     texts = [patterns] if isinstance(patterns, str) else patterns
     if not isinstance(texts, list | tuple) or not 0 < len(texts) <= _PATTERNS:
-        raise OstinatoError(
-            f"patterns {short_repr(patterns)} is not a list of 1 to {_PATTERNS}, such as ['run:failed']"
+        raise ArgumentError(
+            f"patterns {short_repr(patterns)} is not a list of 1 to {_PATTERNS}, such as ['run:failed']", "patterns"
         )
-    for pattern in texts:
-        if not isinstance(pattern, str) or not 0 < len(pattern) <= 200 or "\x00" in pattern:
-            raise OstinatoError(f"pattern {short_repr(pattern)} is not a text such as 'schedule:*'")
-        names.refuse_unknown(pattern)
+    for number, pattern in enumerate(texts):
+        with naming_argument("patterns", number):
+            if not isinstance(pattern, str) or not 0 < len(pattern) <= 200 or "\x00" in pattern:
+                raise OstinatoError(f"pattern {short_repr(pattern)} is not a text such as 'schedule:*'")
+            names.refuse_unknown(pattern)
     return tuple(texts)
 
 
@@ -392,11 +403,12 @@ def _read_secrets(secret: Any) -> tuple[str, ...]:
     references = [] if secret is None or secret == "" else [secret] if isinstance(secret, str) else secret
     if not isinstance(references, list | tuple) or len(references) > 5 or not all(map(is_reference, references)):
         # Do not quote the value: it may be the secret itself.
-        raise OstinatoError("secret is a reference such as 'secret://hook-key', or up to five, never the secret itself")
+        words = "secret is a reference such as 'secret://hook-key', or up to five, never the secret itself"
+        raise ArgumentError(words, "secret", secret=True)
     return tuple(references)
 
 
-def _read_notes(notes: Any) -> str:
-    if not isinstance(notes, str) or len(notes) > 1000 or "\x00" in notes:
-        raise OstinatoError("notes are a text of at most 1,000 characters")
-    return notes
+def _read_text(value: Any, name: str) -> str:
+    if not isinstance(value, str) or len(value) > 1000 or "\x00" in value:
+        raise ArgumentError(f"{name}: {short_repr(value)} is not a text of at most 1,000 characters", name)
+    return value

@@ -1,8 +1,5 @@
-"""Read events in order, and create deliveries for the webhooks that want them.
-
-Every node has a dispatcher. A dispatcher locks a webhook's row while it creates deliveries, so no event is dispatched
-twice.
-"""
+"""Read events in order, and create deliveries for the webhooks that want them. Every node has a dispatcher. A
+dispatcher locks a webhook's row while it creates deliveries, so no event is dispatched twice."""
 
 from __future__ import annotations
 
@@ -24,14 +21,8 @@ _POLL = 1.0
 
 
 class _Seen(NamedTuple):
-    """Remembers, in memory only, that a webhook wants none of the events in a range.
-
-    - `seq`: the sequence number of the event before the range
-    - `until`: the sequence number of the last event in the range
-    - `replays`: the webhook's `replays` when the entry was made
-
-    The entry is void as soon as the webhook's own `seq` or `replays` differs.
-    """
+    """Says that no event with a sequence number above `seq` and up to `until` matches a webhook, so that these events
+    are not checked again. This is valid only while the webhook's row has the same `seq` and `replays`."""
 
     seq: int
     replays: int
@@ -73,7 +64,7 @@ class Dispatcher:
                     await wait_for_event(some, poll)
 
     async def _step(self, webhooks: list[Webhook], last: int) -> bool:
-        """Dispatch one batch of events for each webhook. Returns whether there may be more events."""
+        """Dispatch one batch of events for each webhook. Return whether there may be more events."""
         batches: dict[int, list[Event]] = {}
         more = False
         for webhook in webhooks:
@@ -105,12 +96,10 @@ class Dispatcher:
             self._seen[webhook.id] = _Seen(webhook.seq, webhook.replays, events[-1].seq)
             return False
         now = self._clock.now()
-        done = await self._store.run(lambda _: dispatch(webhook.id, after, now, self._new_id))
-        if done is None:
-            return False
-        if done.runs:
+        runs, more = await self._store.run(lambda _: dispatch(webhook.id, after, now, self._new_id))
+        if runs:
             self._nudge()
-        return done.more
+        return more
 
 
 def _look() -> Operation[tuple[list[Webhook], int]]:

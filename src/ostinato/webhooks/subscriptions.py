@@ -1,9 +1,6 @@
-"""Decide which events go to which webhook, and create the runs that deliver them.
-
-A webhook's row stores the sequence number of the last event that was checked. One transaction moves this number and
-creates a run of the job `webhook` for each matching event. So no event is lost, and repeating the operation changes
-nothing.
-"""
+"""Decide which events go to which webhook, and create the runs that deliver them. A webhook's row stores the sequence
+number of the last event that was checked. One transaction moves this number and creates a run of the job `webhook` for
+each matching event. So no event is lost, and a repetition changes nothing."""
 
 from __future__ import annotations
 
@@ -35,11 +32,8 @@ class Webhook:
 
     - `seq`: the sequence number of the last event that was checked
     - `replays`: how often `enable` or `replay` has set `seq`
-    - `failing`: when the first delivery failed since the last success, or None, if no delivery has failed since then
-    - `failing_seq`: the lowest sequence number among events whose delivery failed since then, or None, if none failed
-
-    When the webhook is enabled again, `failing` and `failing_seq` become None. Times are in microseconds since 1970, in
-    UTC.
+    - `failing`: since when deliveries fail; None if no delivery has failed since the last success or `enable`
+    - `failing_seq`: the lowest sequence number of the events whose delivery has failed since `failing`, or None
     """
 
     id: str
@@ -60,10 +54,8 @@ class Webhook:
     actor: str | None = None
 
     def wants(self, event: Event) -> bool:
-        """Return whether an event is to be sent to this webhook.
-
-        Events about the webhook itself and about deliveries never match, because each delivery would cause another one.
-        """
+        """Return whether an event is to be sent to this webhook. Events about this webhook and about deliveries are
+        never sent: each delivery causes such events, so deliveries would never end."""
         if event.namespace != self.namespace or event.subject == self.id or event.seq <= self.seq:
             return False
         if event.name.startswith("run:") and event.data.get("name") == JOB:
@@ -98,10 +90,7 @@ def event_document(event: Event) -> dict[str, Any]:
 
 
 def deliveries(webhook: Webhook, events: Iterable[Event], now: Micros, new_id: Callable[[Micros], str]) -> list[Run]:
-    """Return the runs that deliver these events to a webhook.
-
-    Events of one subject are delivered in order; different subjects do not wait for each other.
-    """
+    """Return a run for each event that is to be sent to the webhook. Events of one subject are delivered in order."""
     turn = f"{webhook.replays}/" if webhook.replays else ""
     limit = Limit(f"webhook/{webhook.id}", most=AT_ONCE)
     options = write_options(Options(limit=limit))
@@ -131,37 +120,27 @@ def deliveries(webhook: Webhook, events: Iterable[Event], now: Micros, new_id: C
     return runs
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatched:
-    """The result of a dispatch: the webhook's new position, the number of new runs, and whether there may be more
-    events."""
+def dispatch(id: str, after: int, now: Micros, new_id: Callable[[Micros], str]) -> Operation[tuple[int, bool]]:
+    """Check the next events of a webhook, and create deliveries of those that match. Return (number of deliveries,
+    whether there may be more events).
 
-    webhook: Webhook
-    seq: int
-    runs: int
-    more: bool
-
-
-def dispatch(id: str, after: int, now: Micros, new_id: Callable[[Micros], str]) -> Operation[Dispatched | None]:
-    """Create the deliveries for the next events of one webhook.
-
-    Events up to the sequence number `after` are skipped, because the caller knows that none of them matches. Returns
-    None if another node holds the webhook's lock, or if the webhook is deleted or disabled.
+    The check begins after the sequence number `after`, or after the webhook's `seq` if that is higher. The caller must
+    know that no event between `seq` and `after` matches. If another node has locked the webhook, or if the webhook is
+    deleted or disabled, do nothing and return (0, False).
     """
     rows = yield sql("hold_webhook", id=id)
     webhook = read_webhook(rows[0]) if rows else None
     if webhook is None or webhook.state != ACTIVE:
-        return None
+        return 0, False
     rows_read = yield sql("read_events", after=max(after, webhook.seq), limit=BATCH)
     if not rows_read:
-        return Dispatched(webhook, webhook.seq, 0, False)
+        return 0, False
     events = [read_event(row) for row in rows_read]
     runs = deliveries(webhook, events, now, new_id)
-    reached = events[-1].seq
-    yield sql("move_webhook", id=id, seq=reached)
+    yield sql("move_webhook", id=id, seq=events[-1].seq)
     if runs:
         yield from start(runs, now)
-    return Dispatched(webhook, reached, len(runs), len(rows_read) == BATCH)
+    return len(runs), len(events) == BATCH
 
 
 def note_success(webhook: Webhook, now: Micros) -> Operation[None]:
@@ -174,10 +153,6 @@ def find(namespace: str, id: str) -> Operation[Webhook]:
 
 def lock(namespace: str, id: str) -> Operation[Webhook]:
     return _first((yield sql("lock_webhook", id=id, namespace=namespace)), id)
-
-
-def change(webhook: Webhook) -> Operation[None]:
-    yield sql("change_webhooks", [webhook_row(webhook)])
 
 
 def _first(rows: Sequence[Row], id: str) -> Webhook:

@@ -27,8 +27,8 @@ def epoch_day(day: date) -> int:
 
 @dataclass(frozen=True, slots=True)
 class DayPattern:
-    """The day fields of a calendar as bit masks. With `either`, a day matches if its day of month OR its day of week
-    matches; otherwise both must match."""
+    """The day fields of a calendar as bit masks. If `either` is true, a day matches if its day of month OR its day of
+    week matches. Otherwise both must match."""
 
     days: int
     months: int
@@ -40,7 +40,6 @@ class DayPattern:
 
     @property
     def daily(self) -> bool:
-        """Whether every day matches."""
         if self.months != 0x1FFE or self.years:
             return False
         all_days, all_weekdays = self.days == 0xFFFFFFFE, self.weekdays == 0x7F
@@ -60,7 +59,7 @@ def day_pattern(calendar: Calendar, either: bool) -> DayPattern:
 
 
 class Days:
-    """Finds the days that match one pattern. A day is given as its epoch day, the number of days since 1970-01-01."""
+    """Finds the days that match one pattern. A day is a number of days since 1970-01-01."""
 
     __slots__ = ("_current", "_pattern", "_years")
 
@@ -129,8 +128,8 @@ def days_of_year(pattern: DayPattern, index: int) -> int:
 
 
 def days_of_month(pattern: DayPattern, weekday: int, length: int) -> int:
-    """Return the matching days of a month as a bit mask. Bit 0 is the first day of the month. The month begins on
-    `weekday` (0 is Sunday) and has `length` days."""
+    """Return the matching days of a month as a bit mask. Bit 0 is the first day of the month. `weekday` is the weekday
+    of that day (0 is Sunday), and `length` is the number of days in the month."""
     by_date = pattern.days >> 1
     for rule in pattern.month_rules:
         by_date |= 1 << _by_month_rule(rule, weekday, length)
@@ -146,8 +145,8 @@ def days_of_month(pattern: DayPattern, weekday: int, length: int) -> int:
 
 
 def _by_month_rule(rule: DayRule, weekday: int, length: int) -> int:
-    """Return the day of the month that `L`, `LW` or `15W` means, counted from 0. Returns 31 if the month has no such
-    day. The month begins on `weekday` (0 is Sunday) and has `length` days."""
+    """Return the day that a rule such as `L`, `LW` or `15W` means in a month, counted from 0, or 31 if there is no such
+    day. `weekday` is the first day's weekday (0 is Sunday). `length` is the number of days in the month."""
     if rule.kind == "last_day":
         return length - 1
     day = length - 1 if rule.kind == "last_workday" else rule.number - 1

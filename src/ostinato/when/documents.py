@@ -1,5 +1,4 @@
-"""Write specs as JSON documents, and read them. Reading checks the whole document; an error names the place of the
-mistake in the document."""
+"""Write specs as JSON documents, and read them. Reading checks the whole document; an error names the place."""
 
 from __future__ import annotations
 
@@ -8,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from ostinato.errors import SpecError, did_you_mean, short_repr
+from ostinato.errors import SpecError, did_you_mean, short_json, short_repr
 from ostinato.when.calendars import Calendar, read_calendar
 from ostinato.when.cron_strings import parse_cron
 from ostinato.when.durations import Duration, fixed_length, parse_duration
@@ -22,6 +21,7 @@ from ostinato.when.times import named_zone
 T = TypeVar("T")
 Moment = Callable[[object, str], Micros]
 _NAMES = {"crons": "cron"}
+_SOURCES = ("cron", "calendars", "intervals", "recurrences", "times")
 _SPEC_KEYS = tuple(_NAMES.get(f.name, f.name) for f in fields(Spec))
 
 
@@ -46,7 +46,7 @@ def spec_json(spec: Spec) -> dict[str, object]:
 
 def read_spec(document: Mapping[str, object]) -> Spec:
     """Read and check a spec from JSON. A time without an offset is wall-clock time in the spec's zone."""
-    check_keys(document, _SPEC_KEYS, "a spec")
+    check_keys(document, _SPEC_KEYS, "a spec", "write {'cron': '0 9 * * *'}, or {} for a spec without times")
     draft = Spec(
         tz=_text(document, "tz", ""),
         tz_data=read_bytes(document.get("tz_data"), "tz_data"),
@@ -55,6 +55,10 @@ def read_spec(document: Mapping[str, object]) -> Spec:
         dst=_text(document, "dst", ""),  # type: ignore[arg-type]
     )
     draft.check_choices()
+    sources = [name for name in _SOURCES if name in document]
+    if sources and all(document[name] is None for name in sources):
+        hint = "leave it out, or write {} for a spec without times"
+        raise SpecError(f"{sources[0]} is null", field=sources[0], hint=hint)
     dialect = draft.dialect
     draft = replace(draft, crons=each(document, "cron", lambda value, place: _cron_text(value, place, dialect)))
     zone = named_zone(draft)
@@ -84,10 +88,11 @@ def read_spec(document: Mapping[str, object]) -> Spec:
     return spec
 
 
-def check_keys(document: object, keys: tuple[str, ...], what: str) -> None:
-    """Raise `SpecError` if a document is not an object or has an unknown key."""
+def check_keys(document: object, keys: tuple[str, ...], what: str, example: str = "") -> None:
+    """Raise `SpecError` if a document is not an object or has an unknown key. `example` says how to write an object."""
     if not isinstance(document, Mapping):
-        raise SpecError(f"{what} is an object, not {short_repr(document)}", field="spec", value=document)
+        words = f"{what} is an object, not {short_json(document)}"
+        raise SpecError(words, field="spec", value=document, hint=example)
     for key in document:
         if key not in keys:
             raise SpecError(
@@ -101,8 +106,11 @@ def check_keys(document: object, keys: tuple[str, ...], what: str) -> None:
 def each(
     document: Mapping[str, object], name: str, read: Callable[[object, str], T], before: str = ""
 ) -> tuple[T, ...]:
-    """Call `read` for each member of the list `document[name]`, and return the results. A single member may be written
-    without a list. If `read` raises `SpecError`, the error names the member's place, such as `times[2]`."""
+    """Call `read(member, place)` for each member of the list `document[name]`, and return the results. If
+    `document[name]` is not a list, it counts as the only member. If it is absent, there are no results.
+
+    `place`, such as `times[2]`, begins with `before`. If `read` raises `SpecError`, the error gets this place.
+    """
     return tuple(_each_of(document.get(name), before + name, read))
 
 

@@ -47,7 +47,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Recurrence:
-    """The time `anchor`, and every `period` after it."""
+    """The times `anchor`, `anchor` + `period`, `anchor` + 2 × `period` and so on."""
 
     anchor: Micros
     period: Duration
@@ -57,18 +57,11 @@ class Recurrence:
 class Spec:
     """A description of times: the times of all sources, without the excluded times.
 
-    - `crons`: cron strings (a source)
-    - `calendars`: calendars (a source)
-    - `intervals`: intervals (a source)
-    - `recurrences`: recurrences (a source)
-    - `times`: single times (a source)
-    - `exclude`: the excluded times
-    - `start`: the earliest possible time, included, or None, if there is no such limit
-    - `end`: the latest possible time, included, or None, if there is no such limit
-    - `dst`: the daylight-saving rule; if empty, `cron` for the dialect cron, and `wall` for the dialect temporal
+    The sources are `crons`, `calendars`, `intervals`, `recurrences` and `times`. Without sources, a schedule runs only
+    when a user triggers it. Times are in microseconds since 1970, in UTC.
 
-    A spec without sources is valid: its schedule runs only when a user triggers it. Times are in microseconds since
-    1970, in UTC.
+    - `start`, `end`: the earliest and the latest possible time, both included; None means that there is no such limit
+    - `dst`: the daylight-saving rule; if empty, `cron` in the dialect cron, and `wall` in the dialect temporal
     """
 
     crons: tuple[str, ...] = ()
@@ -87,7 +80,6 @@ class Spec:
 
     @property
     def rule(self) -> Dst:
-        """The daylight-saving rule that applies."""
         return self.dst or ("wall" if self.dialect == "temporal" else "cron")
 
     @property
@@ -97,8 +89,7 @@ class Spec:
 
     @property
     def wall_sources(self) -> Spec:
-        """A copy of the spec with only the sources that depend on the wall clock. Intervals and single times are left
-        out."""
+        """A copy with only the sources that depend on the wall clock. Intervals and single times are left out."""
         return replace(
             self,
             crons=tuple(text for text in self.crons if parse_cron(text, self.dialect).calendar is not None),
@@ -124,7 +115,7 @@ class Spec:
     # Times as datetimes
 
     def next(self, after: datetime) -> datetime | None:
-        """Return the first time later than `after`, in the spec's zone, or None if there is none."""
+        """Return the first time later than `after`, in the spec's zone. Return None if the spec has no later time."""
         return self._local(self.compiled.next(read_instant(after, "after")))
 
     def previous(self, before: datetime) -> datetime | None:
@@ -154,11 +145,10 @@ class Spec:
     # Combining specs
 
     def __or__(self, other: Spec) -> Spec:
-        """Return a spec with the times of both specs.
+        """Return a spec with the times of both specs. If one of them has no sources, return the other.
 
-        Both specs must have the same exclusions, bounds, jitter, dialect, zone and daylight-saving rule; otherwise
-        `SpecError` is raised. A spec that does not depend on the wall clock may leave its zone and its rule empty: then
-        those of the other spec apply.
+        Raises `SpecError` if their exclusions, bounds, jitter, dialect, zone or daylight-saving rule differ. A spec
+        that does not depend on the wall clock may have no zone or rule. It then takes those of the other spec.
         """
         if not isinstance(other, Spec):
             return NotImplemented
@@ -188,8 +178,14 @@ class Spec:
         )
 
     def _for_the_whole(self) -> dict[str, object]:
-        """Return the fields that must be equal in two specs that are joined. An empty zone or rule counts as equal to
-        any other."""
+        """Return the fields that apply to all sources of the spec, as a dict. Two specs can be joined with `|` if these
+        fields are equal. For the time zone (`tz`) and the daylight-saving rule (`dst`), the first of these cases
+        decides:
+
+        - If the spec names a value, the dict has this value.
+        - If the spec's times or exclusions depend on the wall clock, the dict has the default value.
+        - Otherwise the dict has "". The other spec may then have any value.
+        """
         reads_wall = not self.wall_sources.manual or bool(self.exclude.calendars or self.exclude.dates)
         zone = named_zone(self) or (self.compiled.zone if reads_wall else None)
         return {
@@ -203,15 +199,13 @@ class Spec:
         }
 
     def without(self, *what: Exclusion) -> Spec:
-        """Return the spec with additional exclusions. An exclusion is a calendar, a day, a span (first, end), or the
-        result of `holidays`."""
+        """Return the spec with more exclusions: calendars, days, spans (first, end), or results of `holidays`."""
         return _checked(replace(self, exclude=merged([self.exclude, *read_exclusions(what, named_zone(self))])))
 
     # Checks
 
     def check(self) -> tuple[str, ...]:
-        """Raise `SpecError` if the spec is wrong. Otherwise return warnings about parts that are valid, but probably a
-        mistake."""
+        """Raise `SpecError` if the spec is wrong. Otherwise return warnings about probable mistakes."""
         return self._warnings
 
     @cached_property
@@ -297,8 +291,7 @@ class Spec:
             )
 
     def to_json(self) -> dict[str, object]:
-        """Return a JSON document of the fields that differ from their default. `read_spec` makes an equal spec from
-        it."""
+        """Return a JSON document of the fields that differ from their default. `read_spec` reads it."""
         from ostinato.when.documents import spec_json
 
         return spec_json(self)
@@ -331,8 +324,8 @@ def _too_short(value: object) -> SpecError:
 
 
 def read_exclusions(what: Iterable[object], zone: Zone | None) -> Iterator[Exclusions]:
-    """Yield an `Exclusions` for each value. A span without offsets is wall-clock time in the zone. Raises `SpecError`
-    if a value is not an exclusion."""
+    """Yield an `Exclusions` for each value in `what`. If the times of a span have no offset, they are wall-clock time
+    in `zone`. Raises `SpecError` if a value is not an exclusion."""
     for exclusion in what:
         if isinstance(exclusion, Exclusions):
             yield exclusion

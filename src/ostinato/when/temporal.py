@@ -36,11 +36,10 @@ _CALENDAR_KEYS = (*(f.name for f in FIELDS), "comment")
 
 
 def spec_from_temporal(document: Mapping[str, Any]) -> Spec:
-    """Read a spec in Temporal's form, and return the canonical spec (see `canonical`). The checks are those of
-    Temporal's server. Raises `SpecError` if the document is wrong."""
+    """Read a spec in Temporal's form, with the checks of Temporal's server. Return it in the form of `canonical`."""
     check_keys(document, _SPEC_KEYS, "a Temporal spec")
     for name in _LISTS:
-        if not isinstance(document.get(name) or [], list | tuple):
+        if not isinstance(_value(document, name, []), list | tuple):
             raise SpecError(f"{name} {short_repr(document[name])} is not a list", field=name, value=document[name])
     spec = Spec(
         crons=each(document, "cron_string", _text),
@@ -51,9 +50,9 @@ def spec_from_temporal(document: Mapping[str, Any]) -> Spec:
         ),
         start=_time(document, "start_time"),
         end=_time(document, "end_time"),
-        tz=_text(document.get("timezone_name") or "", "timezone_name"),
+        tz=_text(_value(document, "timezone_name", ""), "timezone_name"),
         tz_data=read_bytes(document.get("timezone_data"), "timezone_data"),
-        jitter=_duration(document.get("jitter") or "0s", "jitter"),
+        jitter=_duration(_value(document, "jitter", "0s"), "jitter"),
         dialect="temporal",
     )
     try:
@@ -64,7 +63,8 @@ def spec_from_temporal(document: Mapping[str, Any]) -> Spec:
 
 
 def _in_temporal_words(problem: SpecError) -> SpecError:
-    """Return the error with Temporal's names for the zone fields."""
+    """If an error is about a zone field, return it with Temporal's name for the field: `timezone_name` for `tz`, and
+    `timezone_data` for `tz_data`. Return any other error unchanged."""
     name = {"tz": "timezone_name", "tz_data": "timezone_data"}.get(problem.field)
     if name is None:
         return problem
@@ -73,11 +73,8 @@ def _in_temporal_words(problem: SpecError) -> SpecError:
 
 
 def canonical(spec: Spec) -> Spec:
-    """Return the spec, converted to the form in which Temporal's server stores specs. Its times stay the same.
-
-    Cron strings become structured calendars and intervals, and the zone of a cron string becomes the spec's zone. A
-    spec in this form is returned unchanged. Raises `SpecError` if Temporal cannot express the spec.
-    """
+    """Return the spec in the form in which Temporal's server stores specs. Cron strings become structured calendars and
+    intervals, and their zone becomes the spec's zone. Raises `SpecError` if Temporal cannot express the spec."""
     beyond = ", ".join(_beyond_temporal(spec))
     if beyond:
         raise SpecError(f"Temporal's specs cannot hold {beyond}", field="spec", value=spec.describe())
@@ -123,8 +120,7 @@ def _beyond_temporal(spec: Spec) -> Iterator[str]:
 
 
 def spec_to_temporal(spec: Spec) -> dict[str, Any]:
-    """Return the canonical spec as a JSON document in Temporal's form, without empty fields. Raises `SpecError` if
-    Temporal cannot express the spec."""
+    """Return a JSON document in Temporal's form, without empty fields. Raises `SpecError` as `canonical` does."""
     spec = canonical(spec)
     document: dict[str, Any] = {
         "structured_calendar": [_calendar_json(c) for c in spec.calendars],
@@ -141,18 +137,24 @@ def spec_to_temporal(spec: Spec) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value}
 
 
+def _value(document: Mapping[str, Any], name: str, default: object) -> Any:
+    """Return a field's value, or `default` if the field is absent or null."""
+    value = document.get(name)
+    return default if value is None else value
+
+
 def _structured(document: object, _: str) -> Calendar:
     """Read a structured calendar. An absent field matches nothing, except an absent year: it matches every year."""
     check_keys(document, _CALENDAR_KEYS, "a structured calendar")
     assert isinstance(document, Mapping)
     items = {field.name: each(document, field.name, partial(_range, field)) for field in FIELDS}
-    return Calendar(**items, comment=_text(document.get("comment") or "", "comment"))
+    return Calendar(**items, comment=_text(_value(document, "comment", ""), "comment"))
 
 
 def _range(field: Field, document: object, _: str) -> Range:
     check_keys(document, ("start", "end", "step"), "a range")
     assert isinstance(document, Mapping)
-    numbers = [document.get(name) or 0 for name in ("start", "end", "step")]
+    numbers = [_value(document, name, 0) for name in ("start", "end", "step")]
     if not all(isinstance(n, int) and not isinstance(n, bool) for n in numbers):
         raise SpecError(
             f"{field.title} {short_repr(document)} is not a range of numbers", field=field.name, value=document
@@ -164,15 +166,16 @@ def _range(field: Field, document: object, _: str) -> Range:
 
 
 def _strings(document: object, _: str) -> Calendar:
-    """Read a string calendar. By default it matches midnight of every day. An empty text counts as an absent field."""
+    """Read a calendar whose fields are texts, such as `{"hour": "9-17"}`. An absent or empty field gets its default
+    value. The default values match midnight of every day."""
     check_keys(document, _CALENDAR_KEYS, "a calendar")
     assert isinstance(document, Mapping)
     items: dict[str, Items] = {}
     for field in FIELDS:
-        text = _text(document.get(field.name) or "", field.name).strip()
+        text = _text(_value(document, field.name, ""), field.name).strip()
         if text and not (field is YEAR and text == "*"):
             items[field.name] = temporal_items(text, field)
-    return Calendar(**items, comment=_text(document.get("comment") or "", "comment"))
+    return Calendar(**items, comment=_text(_value(document, "comment", ""), "comment"))
 
 
 def _interval(document: object, _: str) -> Interval:
@@ -180,7 +183,7 @@ def _interval(document: object, _: str) -> Interval:
     assert isinstance(document, Mapping)
     if document.get("interval") is None:
         raise SpecError("'interval' is missing", field="interval", value=document, hint="write {'interval': '3600s'}")
-    return Interval(_duration(document["interval"], "interval"), _duration(document.get("phase") or "0s", "phase"))
+    return Interval(_duration(document["interval"], "interval"), _duration(_value(document, "phase", "0s"), "phase"))
 
 
 def _text(value: object, field: str) -> str:

@@ -1,11 +1,11 @@
-"""Run workflows, which consist of producers, topics and consumers. Producers poll for events, and topics hold the
-events. Consumers process the events in phases with checkpoints.
+"""Run workflows. Producers poll for events, topics store the events, and consumers process them in phases.
 
-The classes for handlers are imported when they are first used, so that the command line starts quickly.
+Names are imported when they are first used, so that the command line starts quickly.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ostinato.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from ostinato.workflows.api import FailedRun, Workflows
@@ -50,24 +50,13 @@ __all__ = [
 ]
 
 _OFFERED = {
-    "api": "FailedRun Workflows",
-    "declaration": "WorkflowCode",
-    "definition": "Topic",
-    "errors": "AuthRequired HandlerFailed InternalError LogicError PermissionDenied PreconditionFailed Transient",
-    "model": "Outcome",
-    "runtime.body": "CLEAR",
-    "runtime.context": "Event HandlerContext Prepared PreparedRun",
-    "tools": "MutationContext NOT_APPLIED NOT_KNOWN_YET applied",
+    ".api": "FailedRun Workflows",
+    ".declaration": "WorkflowCode",
+    ".definition": "Topic",
+    ".errors": "AuthRequired HandlerFailed InternalError LogicError PermissionDenied PreconditionFailed Transient",
+    ".model": "Outcome",
+    ".runtime.body": "CLEAR",
+    ".runtime.context": "Event HandlerContext Prepared PreparedRun",
+    ".tools": "MutationContext NOT_APPLIED NOT_KNOWN_YET applied",
 }
-_WHERE = {name: f"{__name__}.{module}" for module, names in _OFFERED.items() for name in names.split()}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_WHERE[name]), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _OFFERED)

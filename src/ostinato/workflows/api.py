@@ -11,13 +11,10 @@ import orjson
 from ostinato.engine.idempotency import digest, run_once
 from ostinato.errors import OstinatoError, did_you_mean, short_repr
 from ostinato.store.contract import Operation
-from ostinato.when.instants import Micros
 from ostinato.workflows.declaration import WorkflowCode
-from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import Choice, HandlerRun, Workflow
 from ostinato.workflows.operations import operator_requests
 from ostinato.workflows.operations.deploy import Version, deploy
-from ostinato.workflows.operations.start_runs import Loaded
 from ostinato.workflows.queries import Queries, find_workflow, load_infos
 from ostinato.workflows.runtime.codes import load
 from ostinato.workflows.views.overview import WorkflowInfo
@@ -28,8 +25,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A run that failed with a logic error, as a fixer receives it. `prepared` is the result of `prepare`: a dict with
-    `reservations`, `data` and `title`. If the run has stored no such result, `prepared` is None."""
+    """A run that failed with a logic error, as a fixer receives it. `prepared` is the stored result of `prepare`: a
+    dict with `reservations`, `data` and `title`. It is None if no such result is stored."""
 
     workflow: str
     version: str
@@ -41,8 +38,7 @@ class FailedRun:
 
 
 class Workflows(Queries):
-    """Deploy workflows, watch them, and resolve their problems. Methods such as `pause` and `resolve` take a
-    `request_id`. A repeated call with the same id changes nothing."""
+    """Deploy workflows, watch them, and resolve problems. A second call with the same `request_id` changes nothing."""
 
     def within(self, namespace: str, actor: str | None) -> Workflows:
         return Workflows(replace(self._surroundings, namespace=namespace, actor=actor))
@@ -52,15 +48,13 @@ class Workflows(Queries):
     def declare(
         self, name: str, *, version: int | None = None, policy: Mapping[str, Any] | None = None
     ) -> WorkflowCode:
-        """Declare a workflow. A node deploys it when the node starts. Without a `version`, changed code is deployed as
-        the next version."""
+        """Declare a workflow. Nodes deploy it when they start. Without `version`, changed code gets the next number."""
         code = WorkflowCode(name, version=version, policy=policy)
         self._surroundings.codes.declare(code)
         return code
 
     @property
     def declared_names(self) -> list[str]:
-        """The names of the workflows that this process declares."""
         return sorted(self._surroundings.codes.declared)
 
     def reader(self, name: str) -> Callable[[F], F]:
@@ -68,15 +62,15 @@ class Workflows(Queries):
         return self._surroundings.tools.reader(name)
 
     def mutator(self, name: str, *, reconcile: Callable[..., Awaitable[Any]] | None = None) -> Callable[[F], F]:
-        """Declare a function that handlers call by `ctx.mutate(name, …)`. `reconcile` finds out whether an earlier call
-        took effect: it returns `applied(result)`, `NOT_APPLIED` or `NOT_KNOWN_YET`."""
+        """Declare a function that handlers call by `ctx.mutate(name, …)`. The function `reconcile` finds out whether an
+        earlier call took effect. It returns `applied(result)`, `NOT_APPLIED` or `NOT_KNOWN_YET`."""
         return self._surroundings.tools.mutator(name, reconcile=reconcile)
 
     # Deploying
 
     async def deploy(self, code: WorkflowCode | str) -> WorkflowInfo:
-        """Deploy a workflow, given as code or as an import path (`"package.module:name"`). Raises `OstinatoError` if it
-        has mistakes or cannot be imported."""
+        """Deploy a workflow, given as code or as an import path (`"package.module:name"`). Raises `OstinatoError` if
+        the workflow has mistakes or cannot be imported."""
         source = code if isinstance(code, str) else None
         code = load(code) if isinstance(code, str) else code
         if not isinstance(code, WorkflowCode):
@@ -85,7 +79,7 @@ class Workflows(Queries):
         return await self.get(code.name)
 
     async def deploy_declared(self) -> None:
-        """Deploy the workflows that this process declares. A node calls this before its first beat."""
+        """Deploy the workflows that this process declares. A node calls this at its start, before it executes runs."""
         for code in self._surroundings.codes.declared.values():
             await self._deploy(code, None)
 
@@ -102,14 +96,13 @@ class Workflows(Queries):
             around.actor,
         )
         now = around.now()
-        _, changed = await around.store.run(lambda _: deploy(version, now, new_id))
+        changed = await around.store.run(lambda _: deploy(version, now))
         around.nudge()
         return changed
 
     async def fix(self, workflow: Workflow, failed: HandlerRun, code: WorkflowCode) -> bool:
-        """Call the fixer with the failed run, and deploy the version that it returns. Returns False if no new version
-        was deployed, for example because the fixer returned None. Raises `OstinatoError` if the fixer returned
-        something that is neither None nor a version of this workflow."""
+        """Call the fixer with the failed run, and deploy the version that the fixer returns. Return whether a version
+        was deployed. Raises `OstinatoError` if the fixer returned neither None nor a version of this workflow."""
         assert code.fixer is not None
         info = run_info(failed)
         prepared = None if failed.prepared is None else orjson.loads(failed.prepared)
@@ -135,25 +128,21 @@ class Workflows(Queries):
 
     async def pause(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
         """Pause a workflow: it starts no more runs. An active run completes."""
-        return await self._change(name, "pause", (), request_id, lambda one, now: operator_requests.pause(one, now))
+        return await self._change(name, "pause", request_id, operator_requests.pause)
 
     async def resume(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
         """Resume a paused workflow."""
-        return await self._change(
-            name, "resume", (), request_id, lambda one, now: operator_requests.resume(one, now, new_id)
-        )
+        return await self._change(name, "resume", request_id, operator_requests.resume)
 
     async def stop(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
-        """Stop a workflow for good. A run whose effect has not begun is cancelled; a run whose effect has begun
-        completes. The workflow's records are kept."""
-        return await self._change(name, "stop", (), request_id, lambda one, now: operator_requests.archive(one, now))
+        """Stop a workflow for good, but keep its records. An unfinished run is cancelled, unless its effect may have
+        begun."""
+        return await self._change(name, "stop", request_id, operator_requests.archive)
 
     async def run_now(self, name: str, *, request_id: str | None = None) -> WorkflowInfo:
         """Run all producers of a workflow now. Raises `Conflict` while the workflow is paused, stopped or blocked, or
         has an unfinished run."""
-        return await self._change(
-            name, "run_now", (), request_id, lambda one, now: operator_requests.run_now(one, now, new_id)
-        )
+        return await self._change(name, "run_now", request_id, operator_requests.run_now)
 
     async def resolve(
         self, name: str, choice: str, *, run_id: str | None = None, request_id: str | None = None
@@ -171,46 +160,30 @@ class Workflows(Queries):
         except ValueError:
             hint = did_you_mean(str(choice), list(Choice)) or f"there are {', '.join(Choice)}"
             raise OstinatoError(f"there is no choice {short_repr(choice)}; {hint}") from None
-
-        def work(loaded: Loaded, now: Micros) -> Operation[None]:
-            return operator_requests.resolve(loaded, chosen, run_id, now, new_id)
-
-        return await self._change(name, "resolve", (choice, run_id), request_id, work)
+        return await self._change(name, "resolve", request_id, operator_requests.resolve, chosen, run_id)
 
     async def skip_event(
         self, name: str, topic: str, message_id: str, *, request_id: str | None = None
     ) -> WorkflowInfo:
-        """Skip an event. Raises `Conflict` if the event is consumed, or if a run has reserved it and the effect of that
-        run may have begun."""
-
-        def work(loaded: Loaded, now: Micros) -> Operation[Any]:
-            return operator_requests.skip_event(loaded, topic, message_id, now, new_id)
-
-        return await self._change(name, "skip_event", (topic, message_id), request_id, work)
+        """Skip an event. Raises `Conflict` if it is consumed, or reserved by a run whose effect may have begun."""
+        return await self._change(name, "skip_event", request_id, operator_requests.skip_event, topic, message_id)
 
     async def skip_input(self, name: str, input_id: str, *, request_id: str | None = None) -> WorkflowInfo:
-        """Skip all events of an input, including those that come later. Consumed events, and events whose effect may
-        have begun, are not skipped."""
-
-        def work(loaded: Loaded, now: Micros) -> Operation[Any]:
-            return operator_requests.skip_input(loaded, input_id, now, new_id)
-
-        return await self._change(name, "skip_input", (input_id,), request_id, work)
+        """Skip all events of an input, except those that are consumed, or reserved by a run whose effect may have
+        begun. A later event is skipped, too, if all inputs that cause it are skipped."""
+        return await self._change(name, "skip_input", request_id, operator_requests.skip_input, input_id)
 
     async def _change(
-        self,
-        name: str,
-        verb: str,
-        asked: tuple[Any, ...],
-        request_id: str | None,
-        work: Callable[[Loaded, Micros], Operation[Any]],
+        self, name: str, verb: str, request_id: str | None, work: Callable[..., Operation[None]], *asked: str | None
     ) -> WorkflowInfo:
+        """Call `work` with the locked workflow, `asked` and the time, in one transaction. Return the changed overview.
+        If the `request_id` was used before, do not call `work`, and return the overview from the earlier call."""
         around = self._surroundings
         now = around.now()
 
         def change() -> Operation[dict[str, Any]]:
             loaded = yield from operator_requests.locked(around.namespace, name, around.actor)
-            yield from work(loaded, now)
+            yield from work(loaded, *asked, now)
             (info,) = yield from load_infos([(yield from find_workflow(around.namespace, name))], now)
             return info.to_json()
 

@@ -1,4 +1,4 @@
-"""Declare a workflow in code, with its topics, producers and consumers. The declaration includes their functions."""
+"""Declare a workflow in code: its topics, producers and consumers, with their functions."""
 
 from __future__ import annotations
 
@@ -31,13 +31,7 @@ _LONGEST_NAME = 200
 class WorkflowCode:
     """A workflow in code, created by `app.workflow(name)`. Its decorators add producers and consumers."""
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        version: int | None = None,
-        policy: Mapping[str, Any] | None = None,
-    ) -> None:
+    def __init__(self, name: str, *, version: int | None = None, policy: Mapping[str, Any] | None = None) -> None:
         self.name = _read_name(name, "the workflow's name")
         if version is not None and (type(version) is not int or not 1 <= version <= MOST):
             raise OstinatoError(
@@ -60,9 +54,10 @@ class WorkflowCode:
     def producer(
         self, schedule: Spec, /, *, publishes: Topic | str | Sequence[Topic | str], name: str | None = None
     ) -> Callable[[F], F]:
-        """Declare a producer: `async def poll(ctx, state)`. It runs on a schedule, publishes events, and returns its
-        new state. With `every("5m")`, it runs five minutes after its last commit; with any other spec, at the times of
-        the spec."""
+        """Declare a producer: `async def poll(ctx, state)`. It publishes events, and returns its new state.
+
+        With `every("5m")`, it runs five minutes after its last commit. With another spec, it runs at the spec's times.
+        """
         read = self._read_schedule(schedule)
 
         def declare(function: F) -> F:
@@ -114,9 +109,11 @@ class WorkflowCode:
         return declare
 
     def fix_with(self, function: F) -> F:
-        """Declare a function that repairs this workflow after a logic error. The function gets a `FailedRun`. It
-        returns the `WorkflowCode` to deploy or its import path (`"package.module:name"`), or None to leave the failure
-        to a person."""
+        """Declare the fixer, a function that repairs this workflow after a logic error. Its argument is a `FailedRun`.
+
+        The fixer returns the `WorkflowCode` to deploy, or its import path (`"package.module:name"`). If the fixer
+        returns None, a person must act.
+        """
         _check_async(function, f"workflow {self.name!r}: the fixer", ("failed",))
         self.fixer = function
         return function
@@ -137,19 +134,17 @@ class WorkflowCode:
         return definition
 
     def digest(self) -> str:
-        """Return a short text that changes with the version, the definition and the code of the handlers."""
+        """Return a short text that identifies the version, the definition and the code of the handlers."""
         sources = [_source(function) for _, function in self._producers.values()]
         sources += [_source(cls) for _, cls in self._consumers.values()]
         text = "\n".join((str(self.version), self.define().to_json(), *sources))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def producer_function(self, name: str) -> Callable[..., Any] | None:
-        pair = self._producers.get(name)
-        return None if pair is None else pair[1]
+    def producer_function(self, name: str) -> Callable[..., Any]:
+        return self._producers[name][1]
 
-    def consumer_class(self, name: str) -> type | None:
-        pair = self._consumers.get(name)
-        return None if pair is None else pair[1]
+    def consumer_class(self, name: str) -> type:
+        return self._consumers[name][1]
 
     def _read_schedule(self, schedule: object) -> ProducerSchedule:
         place = f"workflow {self.name!r}: a producer's schedule"
@@ -174,9 +169,7 @@ class WorkflowCode:
         return name
 
     def _topic_names(self, topics: Topic | str | Iterable[Topic | str], handler: str) -> tuple[str, ...]:
-        if not isinstance(topics, Topic | str | Iterable):
-            raise OstinatoError(f"workflow {self.name!r}: {handler!r} names {short_repr(topics)}, which is no topic")
-        listed = [topics] if isinstance(topics, Topic | str) else list(topics)
+        listed = topics if isinstance(topics, Iterable) and not isinstance(topics, str) else [topics]
         names: list[str] = []
         for topic in listed:
             if not isinstance(topic, Topic | str):
@@ -199,7 +192,7 @@ _PHASES = {"prepare": ("ctx", "state"), "mutate": ("ctx", "prepared"), "next": (
 
 
 def _plain_interval(spec: Spec) -> Micros | None:
-    """Return the interval of a spec that consists only of `every(…)`. Returns None for any other spec."""
+    """Return the interval of a spec such as `every("5m")`, or None if the spec has anything else, such as an anchor."""
     if len(spec.intervals) != 1 or spec.intervals[0].phase:
         return None
     return spec.intervals[0].every if spec_json(spec) == spec_json(interval_spec(spec.intervals[0].every)) else None
@@ -231,7 +224,12 @@ def _check_async(function: Callable[..., Any], place: str, parameters: Sequence[
 
 
 def _source(thing: Any) -> str:
-    """Return the source of a function or a class, and the constants in the closures of its functions."""
+    """Return a text that identifies the code of a function or class. It has two parts:
+
+    - The source code. If the source code is not available, the text has the module and the name instead.
+    - A line `name=value` for each variable that the code uses from an enclosing function, if the value is a string, a
+      number, a boolean or None.
+    """
     functions = (
         [thing] if inspect.isfunction(thing) else [one for one in vars(thing).values() if inspect.isfunction(one)]
     )

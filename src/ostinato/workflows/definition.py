@@ -1,23 +1,18 @@
-"""Define the form in which a workflow is stored. It has the topics, producers, consumers and policy of the workflow,
-but no code."""
+"""Define the stored form of a workflow: its topics, producers, consumers and policy, without code."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 
 from ostinato.when import Interval, Spec, read_spec
 from ostinato.when.documents import spec_json
 from ostinato.when.instants import Micros
-from ostinato.workflows.model import HandlerType, Policy, from_document
-
-F = TypeVar("F", bound=Callable[..., Any])
-C = TypeVar("C", bound=type)
-_LONGEST_NAME = 200
+from ostinato.workflows.model import Policy, from_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +28,7 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class ProducerSchedule:
-    """When a producer runs: either at a fixed `interval` after its last commit, or at the times of a spec."""
+    """When a producer runs: `interval` after its last commit, or at the times of `spec`."""
 
     interval: Micros | None = None
     spec: Spec | None = None
@@ -46,7 +41,7 @@ class ProducerSchedule:
         return self.spec.compiled.next(now)
 
     def describe(self) -> str:
-        """Return the schedule in words: `Checks every 5 minutes`, or the description of the spec."""
+        """Return the schedule in words, such as `Checks every 5 minutes`."""
         if self.interval is not None:
             words = interval_spec(self.interval).describe()
             return f"Checks {words[:1].lower()}{words[1:]}"
@@ -84,8 +79,7 @@ class ConsumerDefinition:
 
 @dataclass(frozen=True)
 class Definition:
-    """The structure of a workflow, without the code of its handlers. It is enough to schedule, show and draw the
-    workflow."""
+    """The structure of a workflow, without the code of its handlers."""
 
     topics: tuple[str, ...]
     producers: tuple[ProducerDefinition, ...]
@@ -99,10 +93,6 @@ class Definition:
 
     def consumer_of(self, topic: str) -> ConsumerDefinition | None:
         return next((consumer for consumer in self.consumers if topic in consumer.subscribes), None)
-
-    def type_of(self, handler: str) -> HandlerType:
-        is_producer = isinstance(self.handlers[handler], ProducerDefinition)
-        return HandlerType.PRODUCER if is_producer else HandlerType.CONSUMER
 
     def to_json(self) -> str:
         document = {
@@ -136,5 +126,4 @@ class Definition:
 
 
 def interval_spec(interval: Micros) -> Spec:
-    """Return the spec of a fixed interval."""
     return Spec(intervals=(Interval(interval),))

@@ -17,8 +17,7 @@ MINUTE: Micros = 60 * SECOND
 
 
 def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
-    """Make a record of the dataclass `cls` from a stored document. Keys that the class does not have are ignored: a
-    node of a newer version may have written them to the same store."""
+    """Create an instance of the dataclass `cls` from stored JSON. Ignore keys that a newer version has added."""
     names = {field.name for field in fields(cls)}  # type: ignore[arg-type]
     return cls(**{name: value for name, value in document.items() if name in names})
 
@@ -30,7 +29,7 @@ class HandlerType(StrEnum):
 
 
 class Phase(StrEnum):
-    """The last phase that a run has reached. A producer has only `EXECUTING` and `COMMITTED`."""
+    """The last phase that a run has reached. Runs of producers and fixers have only `EXECUTING` and `COMMITTED`."""
 
     EXECUTING = "executing"
     PREPARING = "preparing"
@@ -42,12 +41,12 @@ class Phase(StrEnum):
 
     @property
     def mutation_settled(self) -> bool:
-        """Whether the outcome of the mutation is final, so that a retry must not repeat it."""
+        """Whether the outcome of the run's mutation is final. If so, a retry must not repeat the effect."""
         return self in (Phase.MUTATED, Phase.EMITTING, Phase.COMMITTED)
 
 
 class RunStatus(StrEnum):
-    """The status of a run. It is independent of the phase: a failure never changes the phase."""
+    """The status of a run. The phase of a failed run says how far the run got."""
 
     ACTIVE = "active"
     PAUSED_TRANSIENT = "paused:transient"
@@ -68,7 +67,8 @@ class EventStatus(StrEnum):
 
 
 class MutationStatus(StrEnum):
-    """The status of a mutation in the ledger."""
+    """What is known about an effect on another system. `INDETERMINATE` means that a person must find out whether the
+    effect took place."""
 
     IN_FLIGHT = "in_flight"
     APPLIED = "applied"
@@ -80,10 +80,10 @@ class MutationStatus(StrEnum):
 class Choice(StrEnum):
     """How a person resolves the problem that blocks a workflow.
 
-    `REAUTHENTICATE`: the service is reconnected, so continue. `APPROVE`: the permission is granted, so continue.
-    `RESUME`: the cause of the failure is removed, so continue. `TRY_AGAIN`: ask the mutator again whether its effect
-    took place. `DID_NOT_HAPPEN`: the effect did not take place, so do it again. `SKIP`: skip the events that the run
-    has reserved.
+    - `REAUTHENTICATE`, `APPROVE`, `RESUME`: the cause is removed, so continue
+    - `TRY_AGAIN`: ask the mutator again whether its effect took place
+    - `DID_NOT_HAPPEN`: the effect did not take place, so do it again
+    - `SKIP`: skip the events that the run has reserved
     """
 
     REAUTHENTICATE = "reauthenticate"
@@ -106,24 +106,18 @@ class FailureClass(StrEnum):
 
     @property
     def status(self) -> RunStatus:
-        """The status of a run that fails with this class of failure."""
         return _STATUSES[self]
 
     @property
     def resumes_in_place(self) -> bool:
-        """Whether a run with this failure is paused in place: the same run continues after the failure is resolved.
-        After any other failure, the run ends and a new run follows."""
+        """Whether the same run continues after the failure is resolved. Otherwise a new run follows."""
         return self.status in (RunStatus.PAUSED_APPROVAL, RunStatus.PAUSED_RECONCILIATION)
 
     @property
     def put_right(self) -> Choice:
-        """The choice to make after the cause of this failure has been removed.
-
-        - `AUTH`: `REAUTHENTICATE`
-        - `PERMISSION`: `APPROVE`
-        - `RECONCILIATION`: no meaning, because this failure has choices of its own
-        - All others: `RESUME`
-        """
+        """The choice with which a person says: "I have removed the cause of the failure, so continue." It is
+        `REAUTHENTICATE` for `AUTH`, `APPROVE` for `PERMISSION`, and `RESUME` for the other classes. For
+        `RECONCILIATION`, do not offer this choice: `resolve` raises `Conflict` for it."""
         return _PUT_RIGHT.get(self, Choice.RESUME)
 
 
@@ -141,7 +135,7 @@ _PUT_RIGHT = {FailureClass.AUTH: Choice.REAUTHENTICATE, FailureClass.PERMISSION:
 
 
 class Delivered(StrEnum):
-    """Says whether a failed mutator had its effect."""
+    """Whether the effect of a mutator took place although the mutator raised an error."""
 
     NO = "no"
     MAYBE = "maybe"
@@ -156,14 +150,14 @@ class OutcomeStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of the mutation of a run, as `next` receives it. `result` is the value that the mutator returned."""
+    """The outcome of a run's mutation, for the handler's `next`. `result` is the value that the mutator returned."""
 
     status: OutcomeStatus = OutcomeStatus.NONE
     result: Json = None
 
 
 class WorkflowState(StrEnum):
-    """The state that people have chosen for a workflow. Failures do not change it; see `Blocked`."""
+    """The state that a person has chosen. Failures do not change the state; see `Blocked`."""
 
     ACTIVE = "active"
     PAUSED = "paused"
@@ -172,15 +166,13 @@ class WorkflowState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """Why a workflow starts no new runs: a run failed, and the failure is not resolved yet.
+    """Why a workflow starts no new runs: the run `run_id` has failed, and the failure is not resolved.
 
-    - `run_id`: the id of the failed run
-    - `retry_at`: when the run is retried, or None, if no retry is planned
-    - `checking_at`: when the mutator is asked whether its effect took place, or None, if no such question is planned
-    - `fixing`: whether the fixer is called for a new version
+    - `retry_at`: when the run is retried; None if no retry is planned
+    - `checking_at`: when the mutator is asked whether its effect took place; None if it is not asked
+    - `fixing`: whether the fixer is at work on a new version
 
-    If `retry_at` and `checking_at` are None and `fixing` is false, a person must act. Times are in microseconds since
-    1970, in UTC.
+    Times are in microseconds since 1970, in UTC.
     """
 
     failure: FailureClass
@@ -205,7 +197,7 @@ class Blocked:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """The limits of a workflow, in microseconds, bytes and counts. The host sets them, never a handler."""
+    """The limits of a workflow, in microseconds, bytes and counts."""
 
     wake_min: Micros = 30 * SECOND
     wake_max: Micros = 24 * 60 * MINUTE
@@ -222,21 +214,16 @@ class Policy:
     stale_after: Micros = 7 * 24 * 60 * MINUTE
 
     def backoff(self, failures: int) -> Micros:
-        """Return the pause after this many failures in a row."""
+        """Return how long to wait after this many failures in a row."""
         return min(self.backoff_longest, self.backoff_first << min(failures - 1, 40))
 
 
-_LENGTHS = frozenset("wake_min wake_max min_interval empty_gap backoff_first backoff_longest phase_timeout".split()) | {
-    "stale_after"
-}
-
-
-_AT_LEAST = {"phase_timeout": 1, "fix_attempts": 1, "reconcile_attempts": 1, "crash_attempts": 1, "max_state_bytes": 1}
+_LENGTHS = {setting.name for setting in fields(Policy) if setting.type == "Micros"}
+_POSITIVE = {"phase_timeout", "fix_attempts", "reconcile_attempts", "crash_attempts", "max_state_bytes"}
 
 
 def read_policy(settings: Mapping[str, Any]) -> Policy:
-    """Read the settings of a policy. Lengths are texts such as `"30s"`, timedeltas or numbers of seconds. Raises
-    OstinatoError for the first mistake."""
+    """Read a policy. A length is `"30s"`, a timedelta or a number of seconds. Raises OstinatoError for a mistake."""
     if not isinstance(settings, Mapping):
         raise OstinatoError(f"policy {short_repr(settings)} is not a mapping; write policy={{'phase_timeout': '1m'}}")
     names = [one.name for one in fields(Policy)]
@@ -253,7 +240,7 @@ def read_policy(settings: Mapping[str, Any]) -> Policy:
             values[name] = value
         if values[name] < 0:
             raise OstinatoError(f"policy {name} {short_repr(value)} is negative")
-        if values[name] < _AT_LEAST.get(name, 0):
+        if values[name] == 0 and name in _POSITIVE:
             raise OstinatoError(f"policy {name} {short_repr(value)} is too small; it must be more than 0")
     policy = Policy(**values)
     for shorter, longer in (("wake_min", "wake_max"), ("backoff_first", "backoff_longest")):
@@ -264,12 +251,12 @@ def read_policy(settings: Mapping[str, Any]) -> Policy:
 
 @dataclass(slots=True)
 class Workflow:
-    """A workflow as it is stored.
+    """A stored workflow.
 
-    - `repairs`: how often the code of this version was replaced without a new version number
+    - `repairs`: how often the code was replaced under the same version number
     - `digest`: a text that identifies the definition and its code
     - `definition`: the definition, as JSON
-    - `run_id`: the id of the only unfinished run, or None, if there is none
+    - `run_id`: the id of the only unfinished run; None if no run is unfinished
     """
 
     id: str
@@ -303,10 +290,10 @@ class HandlerState:
     """The stored state of a handler.
 
     - `state`: the value that the handler returned last, as JSON
-    - `next_run`: when a producer is due
-    - `wake_at`: when a consumer is due at the latest
-    - `dirty`: whether a consumer is due earlier, because there may be events for it
-    - `not_before`: when `dirty` takes effect, or None for at once
+    - `next_run`: when a producer is due; None if it has no more times
+    - `wake_at`: when a consumer is due even without an event; None if it runs only after an event
+    - `dirty`: whether there may be events for a consumer, so that it is due before `wake_at`
+    - `not_before`: if `dirty` is true, the earliest time at which the consumer is due; None means at once
     """
 
     workflow_id: str
@@ -324,11 +311,10 @@ class HandlerState:
 class HandlerRun:
     """One attempt of a handler.
 
-    - `retry_of`: the id of the previous attempt, or None, if there was none; for a fixer, the id of the run to fix
-    - `prepared`: the checkpoint after `prepare`, as JSON, or None, if the run has not reached that point
-    - `outcome`: the checkpoint after the mutation, as JSON, or None, if the run has not reached that point
-    - `failures`: the number of transient failures in a row, including this run
-    - `crashes`: the number of crashes in a row, including this run
+    - `retry_of`: the id of the previous attempt; for a fixer, the id of the run to fix; None if there is no such run
+    - `prepared`, `outcome`: the checkpoints after `prepare` and after the mutation, as JSON
+    - `failures`: the number of transient failures in a row, up to and including this attempt
+    - `crashes`: the number of crashes in a row, up to and including this attempt
     """
 
     run_id: str
@@ -350,7 +336,8 @@ class HandlerRun:
 
     @property
     def skippable(self) -> bool:
-        """Whether the run has reserved events and the outcome of its mutation is not final."""
+        """Whether a person may skip the events that the run has reserved. This is possible if the run is a consumer's,
+        `prepare` has finished, and the run's mutation has no final outcome yet."""
         return self.type is HandlerType.CONSUMER and self.phase in (Phase.PREPARED, Phase.MUTATING)
 
 
@@ -371,8 +358,8 @@ class TopicEvent:
 
 @dataclass(slots=True)
 class Mutation:
-    """A row of the ledger: one effect on another system. `origin_run` is the run that called the mutator. `run_id` is
-    the run that owns the row now: a retry takes over the row of the failed run."""
+    """One effect on another system. `origin_run` is the run that called the mutator. `run_id` is the run that continues
+    with the effect: the same run, or a retry of it."""
 
     id: str
     workflow_id: str
@@ -394,7 +381,7 @@ class Mutation:
 
 @dataclass(slots=True)
 class InputRecord:
-    """A stored input. `skipped` means that a person has skipped all its events."""
+    """An input: an object of another system that causes events. `skipped` says whether a person skipped the events."""
 
     id: str
     workflow_id: str
@@ -408,7 +395,7 @@ class InputRecord:
 
 @dataclass(frozen=True, slots=True)
 class Publication:
-    """An event that a run wants to publish when it commits. `causes` are the ids of the inputs that caused it."""
+    """An event to publish when the run commits. `causes` are the ids of the inputs that caused the event."""
 
     topic: str
     message_id: str
@@ -418,7 +405,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True)
 class NewInput:
-    """An input that a producer registered: an object of another system, such as an e-mail, that causes events."""
+    """An object of another system, such as an e-mail, that a producer registered because it causes events."""
 
     id: str
     source: str
@@ -429,7 +416,7 @@ class NewInput:
 
 @dataclass(slots=True)
 class Publications:
-    """The inputs and events that a run has buffered. They are written when the run commits."""
+    """The events and inputs that a run has buffered until it commits."""
 
     events: list[Publication] = field(default_factory=list)
     inputs: dict[str, NewInput] = field(default_factory=dict)

@@ -1,26 +1,20 @@
-"""Add workflows to one app. The app gets `app.workflows` and the body that works on claimed runs. When a node starts,
-the declared workflows are deployed."""
+"""Connect workflows to an app: provide `app.workflows`, execute claimed runs, and deploy what the app declares."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from ostinato.engine.claims import DirectClaim
-from ostinato.engine.kinds import Body, Kinds
+from ostinato.engine.kinds import Body
 from ostinato.engine.node import Engine
 from ostinato.engine.ways import Host, Part, Runtime
-from ostinato.model import Timer
-from ostinato.store.contract import Operation, Row
-from ostinato.when.instants import Micros
 from ostinato.workflows.api import Workflows
-from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import KIND
 from ostinato.workflows.operations.start_runs import fire
 from ostinato.workflows.queries import Surroundings
 from ostinato.workflows.runtime.body import WorkflowBody
 from ostinato.workflows.runtime.codes import Codes
 from ostinato.workflows.standard_tools import add_standard_tools
-from ostinato.workflows.stop_and_recover import run_kind
+from ostinato.workflows.stop_and_recover import RUN_KIND
 from ostinato.workflows.tools import Tools
 
 
@@ -62,9 +56,4 @@ class WorkflowsPart(Part):
             await self._body.stop()
 
 
-def _fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    yield from fire(timers, now, new_id)
-    return []
-
-
-RUNTIME = Runtime(part=WorkflowsPart, kinds={KIND: run_kind(new_id)}, timers={(KIND, "next"): _fire})
+RUNTIME = Runtime(part=WorkflowsPart, kinds={KIND: RUN_KIND}, timers={(KIND, "next"): fire})

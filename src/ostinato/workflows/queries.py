@@ -1,10 +1,10 @@
-"""Define the calls of `app.workflows` that only read. Each call uses a few SQL statements, however many rows it
-returns."""
+"""Define the calls of `app.workflows` that only read. Each runs few SQL statements, even if it returns many rows."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from ostinato.errors import NotFound, OstinatoError, check_limit, did_you_mean, is_text, list_choices, short_repr
 from ostinato.store.contract import Operation, Row, Store
@@ -41,6 +41,7 @@ from ostinato.workflows.views.records import (
     run_info,
 )
 
+T = TypeVar("T")
 _LAST = "~"  # sorts after every id
 _MOST_RECENT = 100
 _LONGEST_CHAIN = 1000
@@ -67,13 +68,12 @@ class Queries:
         self._surroundings = surroundings
 
     async def get(self, name: str, *, recent: int = 5) -> WorkflowDetail:
-        """Return a workflow with its inputs, and a description of its latest activity in up to `recent` lines."""
-        around, now = self._surroundings, self._surroundings.now()
+        """Return the overview of a workflow, with the numbers of its inputs and up to `recent` lines of activity."""
+        now = self._surroundings.now()
         if isinstance(recent, bool) or not isinstance(recent, int) or not 0 <= recent <= _MOST_RECENT:
             raise OstinatoError(f"recent {short_repr(recent)} is not a whole number from 0 to {_MOST_RECENT}")
 
-        def detail(_: int) -> Operation[WorkflowDetail]:
-            workflow = yield from find_workflow(around.namespace, name)
+        def detail(workflow: Workflow) -> Operation[WorkflowDetail]:
             (info,) = yield from load_infos([workflow], now)
             holder, stale_before = _holder(workflow), _stale_before(workflow, now)
             counts = yield statement("count_inputs", workflow=workflow.id, holder=holder, stale=stale_before)
@@ -81,11 +81,11 @@ class Queries:
             lines = yield from _load_activity(workflow, recent)
             return workflow_detail(info, groups, lines)
 
-        return await around.store.read(detail)
+        return await self._read(name, detail)
 
     async def list(self, *, after: str = "", limit: int = 100) -> Sequence[WorkflowInfo]:
-        """Return the workflows of the namespace, sorted by name, beginning after the name `after`. Their inputs and
-        their activity are not included."""
+        """Return the workflows of the namespace, sorted by name, without inputs and activity. `after` is the name of
+        the last workflow of the previous page."""
         check_limit(limit)
         around, now = self._surroundings, self._surroundings.now()
 
@@ -98,48 +98,49 @@ class Queries:
     async def runs(
         self, name: str, *, handler: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[HandlerRunInfo]:
-        """Return the attempts of all handlers of a workflow, newest first. With `handler`, return only those of this
+        """Return the runs of a workflow's handlers, newest first. If `handler` is given, return only the runs of this
         handler. `before` is the id of the last run of the previous page."""
         check_limit(limit)
         _check_texts(handler=handler, before=before)
-        around = self._surroundings
 
-        def attempts(_: int) -> Operation[Sequence[HandlerRunInfo]]:
-            workflow = yield from find_workflow(around.namespace, name)
+        def attempts(workflow: Workflow) -> Operation[Sequence[HandlerRunInfo]]:
             filters = {"handler": handler or "", "before": before or _LAST}
             rows = yield statement("list_workflow_runs", workflow=workflow.id, limit=limit, **filters)
             if not rows:
                 _check_part(workflow, "handler", handler, [*read_definition(workflow.definition).handlers, FIXER])
             return [run_info(read_run(row)) for row in rows]
 
-        return await around.store.read(attempts)
+        return await self._read(name, attempts)
 
     async def run(self, name: str, run_id: str) -> RunDetail:
-        """Return a run with all attempts of its chain of retries, the events that the run reserved, and its effect.
-        Raises `NotFound` if there is no such workflow, or if the workflow has no such run."""
+        """Return a run with its events, its effect, and all runs in its chain of retries. Raises `NotFound` if there is
+        no such run or workflow."""
         if not is_text(run_id):
             raise OstinatoError(f"{short_repr(run_id)} is not the id of a run")
-        around = self._surroundings
 
-        def detail(_: int) -> Operation[RunDetail]:
-            workflow = yield from find_workflow(around.namespace, name)
+        def detail(workflow: Workflow) -> Operation[RunDetail]:
             rows = yield statement("attempt_chain", run=run_id, workflow=workflow.id, limit=_LONGEST_CHAIN)
             attempts = [run_info(read_run(row)) for row in rows]
             if not attempts:
                 raise NotFound(f"workflow {name!r} has no run {run_id!r}")
+            run = next((attempt for attempt in attempts if attempt.id == run_id), None)
+            if run is None:  # the chain is longer than what was read of it
+                (row,) = yield statement("workflow_runs", [(run_id,)])
+                run = run_info(read_run(row))
+                attempts.append(run)
             ledger = yield statement("mutations_of", [(attempt.id,) for attempt in attempts])
             mutations = [read_mutation(row) for row in ledger]
             mutation = next((one for one in reversed(mutations) if run_id in (one.run_id, one.origin_run)), None)
             inputs = yield from _load_inputs_of([] if mutation is None else [mutation])
             events = yield statement("events_of_run", run=run_id, limit=_MOST_EVENTS)
             return RunDetail(
-                run=next(attempt for attempt in attempts if attempt.id == run_id),
+                run=run,
                 attempts=tuple(attempts),
                 events=tuple(event_info(read_event(row)) for row in events),
                 output=None if mutation is None else output_info(mutation, inputs.get(mutation.run_id, [])),
             )
 
-        return await around.store.read(detail)
+        return await self._read(name, detail)
 
     async def events(
         self, name: str, *, topic: str | None = None, status: str | None = None, after: str = "", limit: int = 100
@@ -148,33 +149,29 @@ class Queries:
         check_limit(limit)
         _check_texts(topic=topic, after=after or None)
         _check_status("an event", status, list(EventStatus))
-        around = self._surroundings
 
-        def events(_: int) -> Operation[Sequence[EventInfo]]:
-            workflow = yield from find_workflow(around.namespace, name)
+        def events(workflow: Workflow) -> Operation[Sequence[EventInfo]]:
             filters = {"topic": topic or "", "status": status or ""}
             rows = yield statement("list_workflow_events", workflow=workflow.id, after=after, limit=limit, **filters)
             if not rows:
                 _check_part(workflow, "topic", topic, read_definition(workflow.definition).topics)
             return [event_info(read_event(row)) for row in rows]
 
-        return await around.store.read(events)
+        return await self._read(name, events)
 
     async def inputs(
         self, name: str, *, status: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[InputInfo]:
         """Return the inputs of a workflow, newest first. `before` is the id of the last input of the previous page.
 
-        An input is pending while it has no events, and while one of its events is pending or reserved. After that it is
-        done or skipped.
+        An input is pending if it has no events yet, or a pending or reserved event. Otherwise it is done or skipped.
         """
         check_limit(limit)
         _check_texts(before=before)
         _check_status("an input", status, INPUT_STATUSES)
-        around, now = self._surroundings, self._surroundings.now()
+        now = self._surroundings.now()
 
-        def inputs(_: int) -> Operation[Sequence[InputInfo]]:
-            workflow = yield from find_workflow(around.namespace, name)
+        def inputs(workflow: Workflow) -> Operation[Sequence[InputInfo]]:
             filters = {"status": status or "", "before": before or "", "holder": _holder(workflow)}
             rows = yield statement("list_inputs", workflow=workflow.id, limit=limit, **filters)
             records = [(read_input(row[:-1]), row[-1]) for row in rows]
@@ -182,35 +179,31 @@ class Queries:
             stale_before = _stale_before(workflow, now)
             return [input_info(record, state, counts.get(record.id, 0), stale_before) for record, state in records]
 
-        return await around.store.read(inputs)
+        return await self._read(name, inputs)
 
     async def outputs(
         self, name: str, *, status: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[OutputInfo]:
-        """Return the effects of a workflow, newest first, with the inputs that caused them. `before` is the id of the
-        last output of the previous page. Failed effects are left out; the method `run` shows them."""
+        """Return a workflow's outputs: its effects on other systems, with the inputs that caused them, newest first.
+        Failed effects are left out; `run` shows them. `before` is the id of the last output of the previous page."""
         check_limit(limit)
         _check_texts(before=before)
         _check_status("an output", status, OUTPUT_STATUSES)
-        around = self._surroundings
 
-        def outputs(_: int) -> Operation[Sequence[OutputInfo]]:
-            workflow = yield from find_workflow(around.namespace, name)
+        def outputs(workflow: Workflow) -> Operation[Sequence[OutputInfo]]:
             filters = {"status": status or "", "before": before or _LAST}
             rows = yield statement("list_outputs", workflow=workflow.id, limit=limit, **filters)
             mutations = [read_mutation(row) for row in rows]
             inputs = yield from _load_inputs_of(mutations)
             return [output_info(mutation, inputs.get(mutation.run_id, [])) for mutation in mutations]
 
-        return await around.store.read(outputs)
+        return await self._read(name, outputs)
 
     async def draw(self, name: str) -> str:
-        """Draw the workflow as SVG: producers, topics with the number of pending events, consumers, and the handler
-        that is running."""
-        around, now = self._surroundings, self._surroundings.now()
+        """Return an SVG drawing of a workflow, with the pending events of each topic and the running handler."""
+        now = self._surroundings.now()
 
-        def picture(_: int) -> Operation[str]:
-            workflow = yield from find_workflow(around.namespace, name)
+        def picture(workflow: Workflow) -> Operation[str]:
             (info,) = yield from load_infos([workflow], now)
             blocked = workflow.blocked
             ids = [id for id in (workflow.run_id, blocked and blocked.run_id) if id]
@@ -222,15 +215,23 @@ class Queries:
             )
             return draw(read_definition(workflow.definition), info, marks)
 
-        return await around.store.read(picture)
+        return await self._read(name, picture)
+
+    async def _read(self, name: str, load: Callable[[Workflow], Operation[T]]) -> T:
+        """Find a workflow by its name, and call `load` with it in the same transaction."""
+
+        def read(_: int) -> Operation[T]:
+            workflow = yield from find_workflow(self._surroundings.namespace, name)
+            return (yield from load(workflow))
+
+        return await self._surroundings.store.read(read)
 
 
 # Loading
 
 
 def find_workflow(namespace: str, name: str) -> Operation[Workflow]:
-    """Return a workflow by its name. Raises `NotFound` if there is none. The message suggests a similar name, if one
-    exists."""
+    """Return a workflow by its name. If there is no such workflow, raise `NotFound` with a similar name as a hint."""
     check_name(name)
     workflow = yield from find(namespace, name)
     if workflow is None:
@@ -241,7 +242,7 @@ def find_workflow(namespace: str, name: str) -> Operation[Workflow]:
 
 
 def load_infos(workflows: Sequence[Workflow], now: Micros) -> Operation[list[WorkflowInfo]]:
-    """Return a view of each workflow, in the same order. Runs a few statements for all of them together."""
+    """Return the overviews of workflows, in the same order. A few statements read the rows of all these workflows."""
     if not workflows:
         return []
     keys = [(workflow.id,) for workflow in workflows]
@@ -266,8 +267,7 @@ def load_infos(workflows: Sequence[Workflow], now: Micros) -> Operation[list[Wor
 
 
 def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
-    """Return lines that say what the latest runs did, the latest run first. Runs without a commit or without reserved
-    events are left out."""
+    """Return a line about each of the latest committed runs that reserved events, newest first."""
     rows: list[Row] = yield statement("processed_runs", workflow=workflow.id, limit=limit)
     records: list[HandlerRun] = [read_run(row) for row in rows]
     if not records:
@@ -281,7 +281,7 @@ def _load_activity(workflow: Workflow, limit: int) -> Operation[list[str]]:
 
 
 def _load_inputs_of(mutations: Sequence[Mutation]) -> Operation[dict[str, list[InputRecord]]]:
-    """Return a dict from each mutation's `run_id` to the inputs that caused the mutation."""
+    """Return the inputs that caused each mutation, by the mutation's `run_id`."""
     inputs: dict[str, list[InputRecord]] = {}
     keys = sorted({(mutation.run_id,) for mutation in mutations})
     for run_id, *row in (yield statement("inputs_of", keys)) if keys else []:
@@ -290,13 +290,13 @@ def _load_inputs_of(mutations: Sequence[Mutation]) -> Operation[dict[str, list[I
 
 
 def _load_counts(input_ids: Sequence[str]) -> Operation[dict[str, int]]:
-    """Return how many effects each input has caused, by input id. Inputs without effects are left out."""
+    """Return how many effects each input has caused. Inputs without effects are left out."""
     rows = (yield statement("count_outputs_of", [(id,) for id in input_ids])) if input_ids else []
     return {row[0]: row[1] for row in rows}
 
 
 def _holder(workflow: Workflow) -> str:
-    """Return the id of the run whose problem a person must resolve; '' if there is none."""
+    """Return the id of the run whose problem a person must resolve. Return '' if there is no such run."""
     blocked = workflow.blocked
     return blocked.run_id if blocked is not None and blocked.needs_person else ""
 
@@ -312,8 +312,7 @@ def _check_texts(**values: str | None) -> None:
 
 
 def _check_part(workflow: Workflow, what: str, name: str | None, names: Collection[str]) -> None:
-    """Raise NotFound if `name` is not in `names`, the names of the workflow's handlers or topics. `what` is "handler"
-    or "topic"."""
+    """Raise NotFound if the workflow has no such handler or topic. `what` is "handler" or "topic"."""
     if name is not None and name not in names:
         hint = did_you_mean(name, names) or list_choices(names)
         raise NotFound(f"workflow {workflow.name!r} has no {what} {name!r}; {hint}")

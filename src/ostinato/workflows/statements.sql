@@ -180,9 +180,10 @@ UPDATE ostinato_workflow_events SET status = CASE status WHEN 'pending' THEN 'sk
 FROM {rows r(id text)} WHERE ostinato_workflow_events.id = r.id AND ostinato_workflow_events.status IN ('pending', 'reserved')
 RETURNING ostinato_workflow_events.id, CASE ostinato_workflow_events.status WHEN 'reserved' THEN ostinato_workflow_events.reserved_by END
 
--- skip_reserved: reserved events that are not wanted, of a run that is given up.
+-- skip_reserved: skip those of these events that a run has reserved, because the run is given up.
 UPDATE ostinato_workflow_events SET status = 'skipped', reserved_by = NULL, updated = :now
 FROM {rows r(id text)} WHERE ostinato_workflow_events.id = r.id AND ostinato_workflow_events.status = 'reserved'
+    AND ostinato_workflow_events.reserved_by = :run
 
 -- event_statuses: where these events stand.
 SELECT e.id, e.status FROM {rows r(id text)} JOIN ostinato_workflow_events e ON e.id = r.id

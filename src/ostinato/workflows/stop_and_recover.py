@@ -1,5 +1,4 @@
-"""Stop, recover and scan runs of workflows. The engine calls these functions. When the engine deletes old runs, the
-records of their workflows are kept."""
+"""Stop, recover and scan runs of workflows. When the engine deletes runs, the workflow's records of them stay."""
 
 from __future__ import annotations
 
@@ -13,83 +12,81 @@ from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 from ostinato.workflows.decisions.failures import UNCERTAIN, Failure
-from ostinato.workflows.model import FailureClass, HandlerRun, HandlerType, RunStatus
+from ostinato.workflows.model import FailureClass, HandlerType, RunStatus
 from ostinato.workflows.operations.progress import block, lose_fixer, start_fixers
-from ostinato.workflows.operations.start_runs import Loaded, NewId, advance, lock, read_oldest
+from ostinato.workflows.operations.start_runs import advance, go_on, lock, read_oldest
 from ostinato.workflows.rows import read_mutation, read_run, run_row
 from ostinato.workflows.store import statement
 
 _LOST = "its node was lost while it was at work"
 
 
-def run_kind(new_id: NewId) -> RunKind:
-    """Return how the engine stops, recovers and checks the runs of workflows. `new_id` creates the ids of new runs."""
+def stop(
+    run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
+) -> Operation[tuple[Status, list[Row], list[Ended]]]:
+    """Stop a run, and release its events. Return (the run's status, events to write, ended runs).
 
-    def stop(
-        run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
-    ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-        """Stop a run whose mutation has not begun, and release its events. Its handler becomes due again. A run whose
-        mutation has begun is not stopped, because the outcome of the mutation must become known. Returns (the run's new
-        status, events to write, the runs that ended)."""
-        record, loaded = yield from _load(run)
-        mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(run.id,)]))]
-        if record.phase.mutation_settled or any(mutation.status in UNCERTAIN for mutation in mutations):
-            return run.status, [], []
-        record.status, record.updated = RunStatus.CANCELLED, max(now, record.updated + 1)
-        yield statement("save_workflow_runs", [run_row(record)])
-        yield statement("release_events", [(run.id,)], now=now)
-        yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
-        yield sql("drop_timers", [("run", run.id)])
-        workflow = loaded.workflow
-        workflow.run_id = None
-        loaded.unblock(run.id)
-        if record.type is HandlerType.FIXER:
-            lose_fixer(loaded, record, now, again=False)
-        elif record.handler in loaded.handlers:
-            loaded.handler(record.handler).dirty = True
-        yield from read_oldest([loaded])
-        yield from advance([loaded], now, new_id)
-        return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
-
-    def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-        """Mark the runs of a dead node as crashed. A new run follows each of them at once, unless there were too many
-        crashes in a row. `failures.follow` decides where the new run begins."""
-        keys = [(run.id,) for run in runs]
-        records = {record.run_id: record for record in map(read_run, (yield statement("workflow_runs", keys)))}
-        loaded = yield from lock(record.workflow_id for record in records.values())
-        crashes: dict[str, int] = {}
-        for record in records.values():
-            if record.type is HandlerType.FIXER:
-                record.status = RunStatus.CRASHED
-                lose_fixer(loaded[record.workflow_id], record, now, again=True)
-                crashes[record.workflow_id] = record.crashes
-            else:
-                block(loaded[record.workflow_id], record, Failure(FailureClass.CRASH, _LOST), now)
-            record.updated = max(now, record.updated + 1)
-        yield statement("save_workflow_runs", [run_row(record) for record in records.values()])
-        yield from end([End(run, Status.CRASHED, _LOST) for run in runs], node, now, kinds)
-        workflows = list(loaded.values())
-        yield from read_oldest(workflows)
-        yield from start_fixers(workflows, now, new_id, crashes)
-        yield from advance(workflows, now, new_id)
-
-    def forget(ids: Sequence[str]) -> Operation[None]:
-        """Delete nothing: inputs, events and the ledger are kept longer than the runs."""
-        return
-        yield
-
-    def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-        """Find reserved events whose run is over and does not block its workflow. The events are only reported: even
-        with `repair`, they stay reserved."""
-        rows = yield statement("orphaned_reservations", limit=200)
-        words = "is reserved by run {}, which is {}"
-        return [Finding("workflow_event_orphaned", id, words.format(run, status), False) for id, run, status in rows]
-
-    return RunKind(stop, recover, forget, scan)
-
-
-def _load(run: Run) -> Operation[tuple[HandlerRun, Loaded]]:
+    - If the run's mutation may have begun, do not stop the run, because the outcome must become known. Return the
+      present status and two empty lists.
+    - If it is a run of the workflow's fixer (the function that repairs the code after a logic error), a person must act
+      after the stop.
+    - If it is a run of another handler, the handler becomes due again.
+    """
     (row,) = yield statement("workflow_runs", [(run.id,)])
     record = read_run(row)
-    loaded = yield from lock([record.workflow_id])
-    return record, loaded[record.workflow_id]
+    loaded = (yield from lock([record.workflow_id]))[record.workflow_id]
+    mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(run.id,)]))]
+    if record.phase.mutation_settled or any(mutation.status in UNCERTAIN for mutation in mutations):
+        return run.status, [], []
+    record.status, record.updated = RunStatus.CANCELLED, max(now, record.updated + 1)
+    yield statement("save_workflow_runs", [run_row(record)])
+    yield statement("release_events", [(run.id,)], now=now)
+    yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
+    yield sql("drop_timers", [("run", run.id)])
+    loaded.workflow.run_id = None
+    loaded.unblock(run.id)
+    if record.type is HandlerType.FIXER:
+        lose_fixer(loaded, record, now, again=False)
+    elif record.handler in loaded.handlers:
+        loaded.handler(record.handler).dirty = True
+    yield from go_on([loaded], now)
+    return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
+
+
+def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
+    """Mark the runs of a dead node as crashed, and retry each, unless there were too many crashes in a row."""
+    keys = [(run.id,) for run in runs]
+    records = {record.run_id: record for record in map(read_run, (yield statement("workflow_runs", keys)))}
+    loaded = yield from lock(record.workflow_id for record in records.values())
+    crashes: dict[str, int] = {}
+    for record in records.values():
+        if record.type is HandlerType.FIXER:
+            record.status = RunStatus.CRASHED
+            lose_fixer(loaded[record.workflow_id], record, now, again=True)
+            crashes[record.workflow_id] = record.crashes
+        else:
+            block(loaded[record.workflow_id], record, Failure(FailureClass.CRASH, _LOST), now)
+        record.updated = max(now, record.updated + 1)
+    yield statement("save_workflow_runs", [run_row(record) for record in records.values()])
+    yield from end([End(run, Status.CRASHED, _LOST) for run in runs], node, now, kinds)
+    workflows = list(loaded.values())
+    yield from read_oldest(workflows)
+    yield from start_fixers(workflows, now, crashes)
+    yield from advance(workflows, now)
+
+
+def forget(ids: Sequence[str]) -> Operation[None]:
+    """Delete nothing: the inputs, events and effects of workflows are kept longer than the engine's runs."""
+    return
+    yield
+
+
+def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
+    """Report reserved events that no run will process. The run that has reserved such an event is finished, and it does
+    not block the workflow, so it gets no retry. Report at most 200 events. `repair` has no effect."""
+    rows = yield statement("orphaned_reservations", limit=200)
+    words = "is reserved by run {}, which is {}"
+    return [Finding("workflow_event_orphaned", id, words.format(run, status), False) for id, run, status in rows]
+
+
+RUN_KIND = RunKind(stop, recover, forget, scan)

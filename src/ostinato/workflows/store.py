@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import resources
 
 from ostinato.store.columns import table
-from ostinato.store.migrate import Migration
+from ostinato.store.contract import Migration
 from ostinato.store.sql import Statements
 
 TABLES = {

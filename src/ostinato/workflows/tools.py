@@ -1,15 +1,14 @@
-"""Define readers and mutators, which are functions of the host. Handlers use readers to read from other systems, and
-mutators to change them."""
+"""Define readers and mutators. Handlers use readers to read from other systems, and mutators to change them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, TypeVar
 
-from ostinato.errors import OstinatoError, check_text, did_you_mean, list_choices
+from ostinato.errors import OstinatoError, check_text
 from ostinato.model import Json
 from ostinato.workflows.model import MutationStatus
 
@@ -25,8 +24,7 @@ class Reconciled:
 
 
 def applied(result: Json = None) -> Reconciled:
-    """Return the answer of `reconcile` for an effect that took place. `result` counts as the value that the mutator
-    returned."""
+    """Return the answer of `reconcile` for an effect that took place. `result` counts as the mutator's result."""
     return Reconciled(MutationStatus.APPLIED, result)
 
 
@@ -36,9 +34,9 @@ NOT_KNOWN_YET = Reconciled(MutationStatus.NEEDS_RECONCILE)
 
 @dataclass(frozen=True, slots=True)
 class MutationContext:
-    """Facts about a call. A mutator and its `reconcile` get these facts as their first argument.
+    """The first argument of a mutator and of its `reconcile`.
 
-    - `key`: identifies the effect, and is the same whenever the effect is tried or checked
+    - `key`: identifies the effect; it is the same at every try and at every check
     - `age`: in `reconcile`, how long ago the mutator was called
     """
 
@@ -52,8 +50,8 @@ class MutationContext:
 
 @dataclass(frozen=True, slots=True)
 class Mutator:
-    """A function that changes another system: `async def send(call, **params)`. `reconcile` takes the same arguments,
-    and returns a `Reconciled`, which says whether an earlier call took effect."""
+    """A function that changes another system: `async def send(call, **params)`. The function `reconcile` takes the same
+    arguments, and returns whether an earlier call took effect."""
 
     name: str
     function: Callable[..., Awaitable[Any]]
@@ -92,8 +90,8 @@ class Tools:
         return declare
 
     def take_over(self, before: Tools) -> None:
-        """Add the readers and mutators of `before`, the instance that this one replaces. If both have a tool of the
-        same name, this instance keeps its own. So the standard tools use this instance's app and store."""
+        """Add the tools of `before`, the instance that this instance replaces. If both have a tool of the same name,
+        keep this instance's tool: the standard tools must use this instance's app."""
         self.readers = before.readers | self.readers
         self.mutators = before.mutators | self.mutators
 
@@ -108,7 +106,3 @@ def _check_name(name: object, what: str) -> None:
     if callable(name):
         raise OstinatoError(f"@{what} has no name; write @app.workflows.{what}('service.verb')")
     check_text(name, f"the {what}'s name")
-
-
-def unknown_tool(what: str, name: str, tools: Mapping[str, object]) -> str:
-    return f"there is no {what} {name!r}; {did_you_mean(name, tools) or list_choices(sorted(tools))}"

@@ -24,8 +24,7 @@ from ostinato.faces.cli.configuration import configuration
 from ostinato.faces.cli.main import app as command_line
 from ostinato.faces.http.server import api
 from ostinato.schedules.declared.plan import definition
-from ostinato.store.contract import Operation
-from ostinato.store.migrate import Migration
+from ostinato.store.contract import Migration, Operation
 from ostinato.store.sql import Statements
 from ostinato.testing import World
 from ostinato.ways import all_ways, owned_tables

@@ -426,6 +426,24 @@ async def test_a_terminated_run_leaves_no_campaign_that_sends(world: World) -> N
     assert await world.app.check(repair=False) == []
 
 
+async def test_the_scanner_calls_a_campaign_repaired_when_it_is_over(world: World) -> None:
+    """The first scan stops the campaign and skips the waiting recipients. The second scan ends it."""
+    make_hello(world)
+    await put_people(world, *numbered("u", 5))
+    sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, rate="1/h")
+    await world.advance("30s")
+    await world.down()
+    async with world.app.connected() as app:
+        await app.functions.terminate(sent.id)
+        await asyncio.sleep(3600)
+        seen = []
+        for _ in range(3):
+            findings = [finding for finding in await app.check() if finding.rule == "campaign_without_run"]
+            status = (await app.agents.campaigns("buddy").get(sent.id)).status
+            seen.append(([(finding.subject, finding.repaired) for finding in findings], status))
+    assert seen == [([(sent.id, False)], "stopping"), ([(sent.id, True)], "stopped"), ([], "stopped")]
+
+
 async def test_a_terminated_run_lets_turns_end_that_go_on(world: World) -> None:
     """What they do counts: nobody is said to be lost who was messaged."""
     agent, outbox = make_hello(world)
@@ -850,6 +868,14 @@ async def test_preview_and_test_send(world: World) -> None:
     }
     assert outbox.texts == ["hello ada"]
     assert [one.id for one in await campaigns(world).list(campaign_id="test")] == [sent.id]
+
+
+async def test_a_test_does_not_reach_users_without_the_consent_that_the_agent_requires(world: World) -> None:
+    make_hello(world, campaigns={"require_opt_in": True})
+    await put_people(world, "ada", consent="opted_in")
+    await put_people(world, "bob")
+    ended = await (await campaigns(world).test(["ada", "bob"], flow="hello")).outcome("1m")
+    assert await outcomes(world, ended.id) == {"ada": ("success", None), "bob": ("skipped", "no_consent")}
 
 
 async def test_preview_counts_everybody_once(world: World) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ostinato.flows import Agent, End, ModelReply, NotSent, RouteFlow, ToolCall, ToolContext
+from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
 from ostinato.functions.store import statement as function_statement
 from ostinato.store.contract import Operation
 from ostinato.testing import World
@@ -97,6 +98,23 @@ async def test_it_writes_what_the_run_of_a_session_writes(world: World, hooks: b
     assert len(first) == 4
     assert first == second
     assert not await world.app.check()
+
+
+async def test_as_many_slots_are_set_aside_as_the_agents_default_says(world: World) -> None:
+    """A campaign of a schedule begins with the options that the schedule has. The agent's defaults come later."""
+    agent, outbox = make_agent(world, campaigns={"in_flight": 3})
+    slots: set[int] = set()
+
+    @agent.before_llm
+    def look(hook_input: Any) -> None:
+        slots.add(world.app.engine.claimer.share.slots)
+
+    await put_people(world, *numbered("u", 8))
+    inputs = {"agent": "buddy", "segment": {"type": "all"}, "metadata": {"prompt": "Say hello."}}
+    run = await world.app.functions.start(CAMPAIGN_FUNCTION, {**inputs, "allow_session_bootstrap": True})
+    await run.result("1m")
+    assert len(outbox.sent) == 8
+    assert slots == {3}
 
 
 async def test_a_message_waits_for_the_turn_that_is_going_on(world: World) -> None:

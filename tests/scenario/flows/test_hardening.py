@@ -380,7 +380,7 @@ async def test_a_takeover_keeps_its_session_from_becoming_idle_and_ending(world:
     make_buddy(world, "a", admins=["boss"], idle="15m", end_after="1h")
     await Chat(world).say("hi")
     await boss(world).take_over("buddy", "ada")
-    await world.advance("3d")
+    await world.advance("1d")
     (session,) = await world.app.agents.sessions("buddy")
     assert (session.status, session.takeover) == ("active", "boss")
     (run,) = await world.app.functions.list(name="agent/buddy")

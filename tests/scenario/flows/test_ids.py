@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -34,6 +35,17 @@ async def test_ids_and_names_that_are_too_long_are_refused_by_name(world: World)
             await call()
     assert await agents.users("buddy") == []
     assert await campaigns(world).list() == []
+
+
+async def test_of_ten_messages_with_one_id_one_is_new_and_takes_effect(world: World) -> None:
+    _, outbox = make_buddy(world, "Hello!", "Hello again!")
+    await world.up()
+    receive = world.app.agents.receive
+    accepted = await asyncio.gather(*(receive("buddy", "ada", "Hi", id="m1") for _ in range(10)))
+    assert sorted(turn.new for turn in accepted) == [False] * 9 + [True]
+    assert len({turn.id for turn in accepted}) == 1
+    await world.advance("1m")
+    assert len(outbox.sent) == 1
 
 
 async def test_long_ids_that_an_older_version_has_taken_still_work(

@@ -553,6 +553,25 @@ async def test_30_a_trigger_runs_a_schedule_that_is_paused(world: World) -> None
     assert await outcomes(schedules, "x") == [("success", None)]
 
 
+async def test_a_trigger_says_whether_its_run_was_started(world: World) -> None:
+    """Two triggers at once: the policy `skip` lets the second one not run, and its caller hears so."""
+    schedules, outbox = await prepared(world)
+    options: dict[str, Any] = {"flow": "remind", "trigger": NINE, "target": ADA, "allow_session_bootstrap": True}
+    await schedules.create(**options, id="skips")
+    await schedules.create(**options, id="catches", on_missed={"policy": "catch_up", "max_runs": 2})
+    seen = {}
+    for id in ("skips", "catches"):
+        both = await asyncio.gather(schedules.trigger(id), schedules.trigger(id))
+        seen[id] = sorted((one.status, one.reason) for one in both)
+        assert {run.id for run in await schedules.runs(id)} == {one.run_id for one in both}
+    assert seen == {
+        "skips": [("skipped", "overlap"), ("started", None)],
+        "catches": [("buffered", None), ("started", None)],
+    }
+    await world.settle()
+    assert outbox.texts == ["Stand up."] * 3
+
+
 async def test_13_29_83_a_run_is_recorded_and_its_turn_says_what_began_it(world: World) -> None:
     schedules, _ = await prepared(world)
     new = await schedules.create(

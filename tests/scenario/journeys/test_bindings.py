@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ostinato import every
 from ostinato.errors import NotFound, OstinatoError
+from ostinato.journeys.bindings import Binding, carry_context
 from ostinato.journeys.definitions import CheckedDefinition, InvalidDefinition, store_definitions
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import read
+from ostinato.journeys.machine.model import ROOT
+from ostinato.journeys.rows import JourneyRecord, read_record
+from ostinato.store.contract import single, sql
 from ostinato.testing import World, run_virtual
 from ostinato.when.instants import format_instant
 from tests.support.journey_parts import Work, paying, plugins, text
@@ -139,6 +145,54 @@ async def test_triggers_count_against_the_runs(world: World, work: Work) -> None
     await world.advance("2h")
     assert [call.context["count"] for call in work.calls] == [0, 1]
     assert (await world.app.journeys.binding(id)).state == "exhausted"
+
+
+async def trigger_many(world: World, id: str, times: int) -> None:
+    name = (await world.app.journeys.binding(id)).schedule
+    for _ in range(times):
+        await world.app.schedules.trigger(name, overlap="allow_all")
+
+
+async def test_runs_that_end_together_are_each_counted(world: World, work: Work) -> None:
+    """They began with the same context; the next run gets that of the one that ended last."""
+    id = await scheduled(world, runs=4, start_at="2026-02-01T00:00:00Z", seconds=600)
+    await trigger_many(world, id, 2)
+    await world.advance("11m")
+    binding = await world.app.journeys.binding(id)
+    assert (binding.state, binding.runs_executed) == ("active", 2)
+    await trigger_many(world, id, 2)
+    await world.advance("11m")
+    binding = await world.app.journeys.binding(id)
+    assert (binding.state, binding.runs_executed) == ("exhausted", 4)
+    assert [call.context["count"] for call in work.calls] == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("order", [slice(None), slice(None, None, -1)])
+async def test_of_runs_that_end_together_those_of_the_present_generation_count(world: World, order: slice) -> None:
+    """Whatever the order of the batch: a run from before an upsert hides no later one, and the context that stays is
+    that of the run that ended last."""
+    id = await scheduled(world, existing="upsert", runs=5, start_at="2026-02-01T00:00:00Z")
+    await trigger_many(world, id, 1)
+    await world.settle()
+    (run,) = await world.app.schedules.history((await world.app.journeys.binding(id)).schedule)
+    await world.app.journeys.start("pay", {"who": "u1", "token": "new"})
+    (row,) = await world.app.store.read(lambda _: single(sql("journeys_by_ids", [(run.run_id,)])))
+    old, now = read_record(row), world.clock.now()
+    assert old.generation == 1
+
+    def ended(token: str, **changes: Any) -> JourneyRecord:
+        root = replace(old.instance.root, context={"token": token, "count": 0})
+        return replace(old, instance=replace(old.instance, frames={ROOT: root}), **changes)
+
+    batch = [
+        ended("old", finished=now + 2),
+        ended("earlier", generation=2, finished=now),
+        ended("later", generation=2, finished=now + 1),
+    ]
+    await world.app.store.run(lambda _: carry_context(batch[order], now))
+    (stored,) = await world.app.store.run(lambda _: single(sql("lock_bindings", [(id,)])))
+    assert Binding(*stored).runs_executed == 2
+    assert json.loads(Binding(*stored).last_context)["token"] == "later"
 
 
 async def test_the_context_of_a_binding_is_shown_nowhere(world: World) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import Ostinato, every
+from ostinato import Ostinato, StoreUnavailable, every
 from ostinato.testing import World
 from ostinato.workflows import Prepared
 from ostinato.workflows.declaration import WorkflowCode
@@ -258,3 +258,27 @@ async def test_a_node_without_the_code_leaves_a_run_to_others(world: World) -> N
     async with again:
         await asyncio.sleep(60)
         assert len(service.effects) == 2
+
+
+async def test_a_run_that_meets_a_store_that_is_away_is_handed_back(world: World) -> None:
+    """It does not end as an internal failure, which would wait for a person."""
+    mailbox(world.app)
+    await world.up()
+    body: Any = world.app.engine.bodies.of_kind["workflow"]
+    find, failures = body.codes.find, 2
+
+    class Away:
+        def find(self, workflow: Any) -> Any:
+            nonlocal failures
+            return None if failures else find(workflow)
+
+    async def leave(run: Any, loaded: Any) -> None:
+        nonlocal failures
+        failures -= 1
+        raise StoreUnavailable("away")
+
+    body.codes, body._leave_to_others = Away(), leave
+    await world.advance("1h")
+    assert failures == 0
+    runs = await world.app.workflows.runs("inbox", limit=1000)
+    assert {run.status for run in runs} == {"committed"}

@@ -248,7 +248,7 @@ async def test_start_starts_a_function(world: World) -> None:
 
 
 async def test_start_starts_a_journey(world: World) -> None:
-    box = mailbox(world.app)
+    box = mailbox(world.app, mails=[])
 
     async def mutate(ctx: Any, prepared: Any) -> None:
         await ctx.mutate("start", journey="hello")
@@ -256,7 +256,8 @@ async def test_start_starts_a_journey(world: World) -> None:
     box.hooks["mutate"] = mutate
     await world.up()
     await world.app.journeys.deploy(JOURNEY)
-    await world.settle()
+    box.mails.append("one")
+    await world.advance("5m")
     (instance,) = await world.app.journeys.list()
     assert instance.phase == "SUCCEEDED"
 

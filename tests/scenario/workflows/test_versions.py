@@ -385,6 +385,18 @@ async def test_a_restart_keeps_a_repair_that_can_be_loaded(world: World) -> None
     assert (await world.app.workflows.deploy(version(2))).version == "2"
 
 
+async def test_a_person_replaces_a_repair_that_can_be_loaded(world: World) -> None:
+    """Code that is deployed by its import path replaces an earlier repair with the same number."""
+    await world.up()
+    names = []
+    for topic in ("a", "b", "c"):
+        code = version(1)
+        code.topic(topic)
+        await world.app.workflows._deploy(code, f"package.module:{topic}")
+        names.append((await world.app.workflows.get("inbox")).version)
+    assert names == ["1", "1.1", "1.2"]
+
+
 async def test_a_new_version_starts_a_stopped_workflow_again(world: World) -> None:
     await world.up()
     await world.app.workflows.deploy(version(1))

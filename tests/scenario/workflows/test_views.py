@@ -8,7 +8,7 @@ import pytest
 
 from ostinato import NotFound, OstinatoError
 from ostinato.testing import World
-from ostinato.workflows import AuthRequired, Prepared, Transient
+from ostinato.workflows import AuthRequired, Prepared, Transient, queries
 from tests.support.workflows import mailbox
 
 
@@ -127,7 +127,7 @@ async def test_an_effect_that_nobody_knows_of_is_unconfirmed(world: World) -> No
     assert (await flows.get("inbox")).activity == ("Skipped 1 email",)
 
 
-async def test_a_run_shows_its_attempts_events_and_effect(world: World) -> None:
+async def test_a_run_shows_its_attempts_events_and_effect(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     box = mailbox(world.app)
     box.service.script = [Transient("busy", delivered="no"), Transient("busy", delivered="no")]
     await world.up()
@@ -146,6 +146,12 @@ async def test_a_run_shows_its_attempts_events_and_effect(world: World) -> None:
     assert [run.retry_of for run in chain] == [None, chain[0].id, chain[1].id]
     with pytest.raises(NotFound, match="has no run 'other'"):
         await flows.run("inbox", "other")
+    monkeypatch.setattr(queries, "_LONGEST_CHAIN", 1)
+    detail = await flows.run("inbox", chain[2].id)
+    assert detail.run == chain[2]
+    assert [run.id for run in detail.attempts] == [chain[0].id, chain[2].id]
+    assert detail.output is not None
+    assert detail.output.status == "applied"
 
 
 async def test_a_list_reads_all_workflows_at_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

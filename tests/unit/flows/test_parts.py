@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 import pytest
+from pydantic import BaseModel, ConfigDict, Discriminator, Tag
 
 from ostinato import OstinatoError
 from ostinato.engine.http import signing
 from ostinato.engine.http.egress import Answer, Egress, EgressFailed, EgressUnconnected
+from ostinato.errors import InputError
 from ostinato.flows import (
     ModelFailed,
     ModelRefused,
@@ -21,7 +23,7 @@ from ostinato.flows import (
     WebhookTransport,
 )
 from ostinato.flows.context import read_yes_or_no
-from ostinato.flows.definition import make_agent
+from ostinato.flows.definition import check_arguments, make_agent
 from ostinato.flows.models import read_completion, read_stream
 from ostinato.flows.responses import message_id
 from ostinato.flows.runner import read_turn_input
@@ -114,6 +116,53 @@ def test_a_stream_is_put_together() -> None:
     with pytest.raises(ValueError, match="broke off"):
         read_stream(stream(delta(content="hel")))
     assert read_completion(completion("x")).model == "m-1"
+
+
+class Place(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    city: str = ""
+
+
+class Shop(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: str = ""
+
+
+class Nowhere(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Trip(BaseModel):
+    stops: list[Place] | None = None
+    by_day: dict[str, list[Place]] = {}
+    ends: tuple[Place, Shop] = (Place(), Shop())
+    goal: Place | Shop | None = None
+    tagged: Annotated[Annotated[Place, Tag("p")] | Annotated[Shop, Tag("s")], Discriminator(lambda _: "p")] = Place()
+    nowhere: Nowhere = Nowhere()
+
+
+@pytest.mark.parametrize(
+    ("input", "words"),
+    [
+        ({"stops": [{}, {"cty": "x"}]}, "stops.1.cty: there is no such argument; did you mean 'city'?"),
+        ({"by_day": {"city": [{"x": 1}]}}, "by_day.city.0.x: there is no such argument; there is city"),
+        ({"ends": [{"x": 1}, {}]}, "ends.0.x: there is no such argument; there is city"),
+        ({"goal": {"x": 1}}, "goal.Shop.x: there is no such argument; there is name"),
+        ({"tagged": {"x": 1}}, "tagged.p.x: there is no such argument"),
+        ({"nowhere": {"x": 1}}, "nowhere.x: there is no such argument; there are no arguments"),
+    ],
+)
+def test_an_unknown_field_at_any_depth_comes_with_those_that_there_are(input: Any, words: str) -> None:
+    with pytest.raises(InputError) as caught:
+        check_arguments(Trip, input, "tool 'note'")
+    assert str(caught.value).endswith(words)
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+def test_only_the_line_ends_of_server_sent_events_end_a_line_of_a_stream(end: bytes) -> None:
+    text = "a\u2028b\u2029c\x85d"
+    events = stream({"choices": [{"delta": {"content": text}}]}, b"[DONE]")
+    assert read_stream(events.replace(b"\n", end)).text == text
 
 
 def test_a_webhook_is_signed_and_carries_its_key() -> None:

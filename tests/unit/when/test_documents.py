@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import Spec, during
+from ostinato import Spec, SpecError, during
 from ostinato.when import Calendar, Exclusions, read_spec
 
 
@@ -25,3 +25,9 @@ def test_an_excluded_calendar_covers_what_it_does_not_name() -> None:
 def test_an_excluded_calendar_comes_back_from_json(fields: dict[str, Any]) -> None:
     spec = Spec(exclude=Exclusions((during(**fields), Calendar())))
     assert read_spec(json.loads(json.dumps(spec.to_json()))) == spec
+
+
+def test_a_source_that_is_null_beside_another_is_absent() -> None:
+    assert read_spec({"cron": "0 9 * * *", "times": None}) == read_spec({"cron": "0 9 * * *"})
+    with pytest.raises(SpecError, match="times is null"):
+        read_spec({"times": None})

@@ -40,7 +40,8 @@ MOST_REDIRECTS = 10
 
 
 class EgressRefused(OstinatoError):
-    """Raised if the policy refuses a request. `setting` is the setting that would allow it; None if no setting does."""
+    """Raised if the policy refuses a request. `setting` says which setting to change so that the request is allowed. If
+    no setting allows the request, `setting` is None."""
 
     def __init__(self, what: str, rule: str, *, host: str = "", address: str = "", setting: str | None = None) -> None:
         super().__init__(f"{what} is refused: {rule}; {setting or 'no setting allows it'}")
@@ -51,8 +52,7 @@ class EgressRefused(OstinatoError):
 
 
 class EgressFailed(OstinatoError):
-    """Raised if no complete response arrived: the name is unknown, or the connection failed or broke. A retry may
-    succeed."""
+    """Raised if no complete response arrived, for example because a connection failed. A retry may succeed."""
 
 
 class EgressTimedOut(EgressFailed):
@@ -104,8 +104,8 @@ class EgressPolicy:
             raise self._not_among(repr(host), host, "")
 
     def check(self, host: str, addresses: Iterable[str]) -> None:
-        """Raise `EgressRefused` if the policy refuses the host or any of its addresses. One refused address is enough:
-        a host with both allowed and refused addresses is an attack or a mistake."""
+        """Raise `EgressRefused` if the policy refuses the host or any of its addresses. One refused address is enough,
+        because a host with both allowed and refused addresses is an attack or a mistake."""
         self.check_name(host)
         for text in addresses:
             self._check_address(host, text)
@@ -151,14 +151,13 @@ class _Places:
         return plain in self.names or plain.endswith(self.suffixes)
 
     def networks_hold(self, address: Address, ends: Sequence[Address], *, every: bool = True) -> bool:
-        """Return whether the networks contain `address` or the addresses in `ends`.
+        """Return whether these networks contain an address or its destinations. `ends` are the destinations: the
+        addresses that a packet for `address` finally reaches.
 
-        `ends` are the addresses that a packet for `address` reaches, such as the IPv4 address inside a 6to4 address.
-
-        - If a network contains `address`, return True.
-        - If `ends` is empty, return False.
-        - If `every` is true, return whether all addresses in `ends` are in networks.
-        - If `every` is false, return whether any address in `ends` is in a network.
+        - If one of the networks contains `address`, return True.
+        - Otherwise, if `ends` is empty, return False.
+        - Otherwise, if `every` is true, return whether the networks contain all addresses in `ends`.
+        - Otherwise, return whether the networks contain at least one address in `ends`.
         """
         inside = [any(end in network for network in self.networks) for end in ends]
         return any(address in network for network in self.networks) or (any(inside) and (all(inside) or not every))
@@ -193,8 +192,7 @@ def _spelled(host: str, text: str, ends: Sequence[Address]) -> str:
 
 
 class _CheckedBackend(httpcore.AsyncNetworkBackend):
-    """Opens the connections of httpcore, only to addresses that the policy allows. The addresses of a host are looked
-    up once, checked, and then used for the connection."""
+    """Opens the connections of httpcore. The addresses of a host are looked up once, and checked before use."""
 
     def __init__(self, policy: EgressPolicy, resolve: Resolve) -> None:
         self._policy = policy
@@ -256,11 +254,8 @@ class _Hop:
 
 
 class Egress:
-    """Sends requests to the addresses that the policy allows.
-
-    Every request opens its own connection, to an address that has just been checked. So there is nothing to close, and
-    different event loops share nothing.
-    """
+    """Sends requests to the addresses that the policy allows. Every request opens its own connection, to an address
+    that has just been checked. So no connections stay open, and one object can be used in several event loops."""
 
     def __init__(
         self, policy: EgressPolicy | None = None, *, resolve: Resolve = resolve, tls: ssl.SSLContext | None = None
@@ -290,11 +285,15 @@ class Egress:
         max_response: int = 1 << 20,
         redirects: int = 0,
     ) -> Answer:
-        """Send one request and return the response, whatever its status, with at most `max_response` bytes of its body.
+        """Send one request, and return the response, whatever its status is. The response has at most `max_response`
+        bytes of the body.
 
-        `timeout` is the number of seconds for everything: name lookup, connection, redirects and the last byte. Raises
-        `EgressRefused` if the policy refuses the request, `EgressTimedOut` if it took too long, `EgressFailed` if there
-        was no complete response or there were too many redirects, and `OstinatoError` for an invalid header.
+        `timeout` is the number of seconds for everything: name lookup, connection, redirects and the last byte. Raises:
+
+        - `EgressRefused` if the policy refuses the request
+        - `EgressTimedOut` if the request took too long
+        - `EgressFailed` if there was no complete response, or there were too many redirects
+        - `OstinatoError` if a header is invalid
         """
         check_headers(headers or {})
         sent = httpx.Headers({name: value.strip() for name, value in (headers or {}).items()}, encoding="utf-8")
@@ -350,8 +349,8 @@ class Egress:
 
 
 def read_url(url: str) -> httpx.URL:
-    """Parse an absolute http or https URL. Raises `EgressRefused` for any other URL, and for one with a user or a
-    password."""
+    """Parse an absolute http or https URL. Raises `EgressRefused` if `url` is not such a URL, or if it contains a user
+    or a password."""
     try:
         parsed = httpx.URL(url)
     except (httpx.InvalidURL, TypeError, UnicodeError) as problem:
@@ -361,6 +360,8 @@ def read_url(url: str) -> httpx.URL:
         raise EgressRefused("the URL", f"{scheme}, and only http and https are called", host=parsed.host)
     if not parsed.host:
         raise EgressRefused("the URL", "it names no host")
+    if "%20" in parsed.host:
+        raise EgressRefused("the URL", "there is a space in its host")
     if not 1 <= _port(parsed) <= 65535:
         raise EgressRefused("the URL", f"its port is {parsed.port}, and ports are from 1 to 65535", host=parsed.host)
     if parsed.userinfo:
@@ -370,8 +371,8 @@ def read_url(url: str) -> httpx.URL:
 
 
 def check_headers(headers: Mapping[str, str]) -> None:
-    """Raise `OstinatoError` for a header with an invalid name or value, and for a header that the connection sets
-    itself, such as `Host`. The error does not show the value, which may be a secret."""
+    """Raise `OstinatoError` if a header is invalid, or if the connection sets this header itself, such as `Host`. The
+    message does not show the header's value, which may be a secret."""
     for name, value in headers.items():
         if not isinstance(name, str) or not _TOKEN.fullmatch(name):
             raise OstinatoError(f"{short_repr(name)} is not the name of a header; it is letters, digits and hyphens")
@@ -382,9 +383,19 @@ def check_headers(headers: Mapping[str, str]) -> None:
 
 
 def _next_hop(hop: _Hop, answer: Answer) -> _Hop | None:
-    """Return the request that follows a redirect, with only the headers that the new URL may get. Returns None if the
-    response is not a redirect, or if the redirect would send a body to another origin. Raises `EgressRefused` if the
-    new URL is invalid."""
+    """Return the request that follows a redirect, or None if no request follows. `hop` is the request that was sent,
+    and `answer` is its response.
+
+    - If `answer` is not a redirect, return None.
+    - If the redirect leads to the same origin, the new request has the headers and the body of `hop`. If the redirect
+      changes the method to GET, the new request has no body.
+    - If the redirect leads to another origin and the new request would have a body, return None. The body may contain
+      secrets.
+    - If the redirect leads to another origin and the new request has no body, the new request has only harmless
+      headers, such as `accept`. Other headers may contain secrets.
+
+    An upgrade from http to https counts as the same origin. Raises `EgressRefused` if the new URL is invalid.
+    """
     location = answer.headers.get("location")
     if answer.status not in _MOVED or not location:
         return None

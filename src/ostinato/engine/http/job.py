@@ -32,9 +32,9 @@ from ostinato.engine.http.egress import (
 )
 from ostinato.engine.http.secrets import SCHEME, Resolved, check_references, is_reference, redact, resolve
 from ostinato.engine.jobs import Handler
-from ostinato.errors import OstinatoError, did_you_mean, short_repr
+from ostinato.errors import InputError, OstinatoError, did_you_mean, may_have_secret, name_url, short_repr
 from ostinato.model import Retry, read_length
-from ostinato.when.instants import SECOND, Micros, format_instant, from_datetime
+from ostinato.when.instants import SECOND, Micros, from_datetime
 
 NAME = "http"
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -76,11 +76,9 @@ async def call(
     redirects: int = 0,
     keep: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Call a URL once. Returns a dict with `status`, `headers`, `body`, `truncated` and `elapsed_ms`.
-
-    Raises `Fatal` if another attempt would fail, too. Raises `HttpFailed` if another attempt may succeed, or
-    `RetryLater` if the response also says when to try again.
-    """
+    """Call a URL once. Returns a dict with `status`, `headers`, `body`, `truncated` and `elapsed_ms`. Raises `Fatal` if
+    another attempt would fail, too. If another attempt may succeed, raises `HttpFailed`, or `RetryLater` if the
+    response says when to try again."""
     method = method.upper()
     request = f"{method} {short_repr(url)}"  # the URL as given: it has references instead of secrets
     keys = [] if sign is None else [sign] if isinstance(sign, str) else list(sign)
@@ -141,19 +139,17 @@ async def _send(
 
 
 def _about(ctx: Context) -> dict[str, str]:
-    """Return headers that identify the run, and its schedule and nominal time if it has them."""
+    """Return headers that identify the run and, if a schedule started it, the schedule and the nominal time."""
     headers = {"ostinato-run": ctx.run_id, "ostinato-attempt": str(ctx.attempt)}
-    schedule, nominal = getattr(ctx, "schedule", None), getattr(ctx, "nominal", None)
-    if schedule is not None:
-        headers["ostinato-schedule"] = quote(str(getattr(schedule, "id", schedule)), safe=":@/ ")
-    if nominal is not None:
-        headers["ostinato-nominal-time"] = format_instant(nominal) if isinstance(nominal, int) else nominal.isoformat()
+    if ctx.schedule is not None:
+        headers["ostinato-schedule"] = quote(ctx.schedule, safe=":@/ ")
+    if ctx.nominal is not None:
+        headers["ostinato-nominal-time"] = ctx.nominal.isoformat()
     return headers
 
 
 def _charset(content_type: str) -> str:
-    """Return the charset that a header names. Returns UTF-8 if the charset is missing, unknown, or slow to decode, as
-    punycode is."""
+    """Return the charset in a `Content-Type` header. Returns UTF-8 if it is missing, unknown, or slow to decode."""
     named = _CHARSET.search(content_type)
     try:
         name = codecs.lookup(named[1]).name if named else "utf-8"
@@ -163,8 +159,8 @@ def _charset(content_type: str) -> str:
 
 
 def text_of(answer: Answer, resolved: Resolved) -> str | None:
-    """Return the body as text without secrets. Returns None if the server compressed the body although the request did
-    not allow it."""
+    """Return the body as text without secrets. Returns None if the body is compressed. The request asks for no
+    compression, but a server may ignore that."""
     if answer.headers.get("content-encoding", "identity").lower() != "identity":
         return None
     text = answer.content.decode(_charset(answer.headers.get("content-type", "")), "replace")
@@ -195,8 +191,7 @@ def _failure(answer: Answer, message: str, retry_on: Sequence[int | str], now: M
 
 
 def read_retry_after(value: str | None, now: Micros) -> Micros | None:
-    """Return the pause that a `Retry-After` header requests, but at most a day. The header is a number of seconds or a
-    date. Returns None if the header cannot be read."""
+    """Return the pause that a `Retry-After` header requests, at most a day. Returns None if it cannot be read."""
     text = (value or "").strip()
     if text.isascii() and text.isdigit():
         return _LONGEST_PAUSE if len(text) > 9 else min(int(text) * SECOND, _LONGEST_PAUSE)
@@ -218,38 +213,59 @@ def _among(status: int, wanted: Sequence[int | str]) -> bool:
 
 
 def check_http(values: Mapping[str, Any]) -> None:
-    """Raise `OstinatoError` for an input with which the job cannot run. Call it before the run is stored."""
+    """Raise `InputError` if the job `http` cannot run with this input. Call this before the run is stored."""
     for name in values:
         if name not in _PARTS:
             hint = did_you_mean(str(name), _PARTS) or f"there are {', '.join(_PARTS)}"
-            raise OstinatoError(f"http: there is no {short_repr(name)}; {hint}")
+            raise _refused(name, f"there is no {short_repr(name)}; {hint}", secret=True)
     if deeper_than(dict(values)):
-        raise OstinatoError(f"http: it is nested more than {DEEPEST} levels deep")
-    try:
-        check_references([value for value in values.values() if value is not None])
-        _check_url(values.get("url"))
-        _check_method(values.get("method", "POST"))
-        _check_headers(values.get("headers"), signed=values.get("sign") is not None)
-        _check_body(values.get("json"), values.get("body"))
-        _check_sign(values.get("sign"))
-        _check_timeout(values.get("timeout", "30s"))
-        _check_statuses(values.get("retry_on", RETRY_ON), "retry_on")
-        _check_statuses(values["expect"] if values.get("expect") is not None else EXPECT, "expect")
-        _check_rest(values.get("redirects", 0), values.get("keep", ()))
-    except OstinatoError as problem:
-        raise OstinatoError(f"http: {problem}") from None
+        raise InputError(f"http: it is nested more than {DEEPEST} levels deep", ())
+    for name in _PARTS:
+        try:
+            check_references(values.get(name))
+            _check_part(name, values)
+        except OstinatoError as problem:
+            secret = name in ("headers", "sign") or may_have_secret(values.get("url"))
+            raise _refused(name, str(problem), secret=secret) from None
+
+
+def _refused(name: str, words: str, *, secret: bool) -> InputError:
+    return InputError(f"http: {words}", [((name,), words)], secret=secret)
+
+
+def _check_part(name: str, values: Mapping[str, Any]) -> None:
+    match name:
+        case "url":
+            _check_url(values.get("url"))
+        case "method":
+            _check_method(values.get("method", "POST"))
+        case "headers":
+            _check_headers(values.get("headers"), signed=values.get("sign") is not None)
+        case "body":
+            _check_body(values.get("json"), values.get("body"))
+        case "sign":
+            _check_sign(values.get("sign"))
+        case "timeout":
+            _check_timeout(values.get("timeout", "30s"))
+        case "retry_on":
+            _check_statuses(values.get("retry_on", RETRY_ON), "retry_on")
+        case "expect":
+            _check_statuses(values["expect"] if values.get("expect") is not None else EXPECT, "expect")
+        case "redirects":
+            _check_redirects(values.get("redirects", 0))
+        case "keep":
+            _check_keep(values.get("keep", ()))
 
 
 def _check_url(url: object) -> None:
     if not isinstance(url, str) or not url:
-        raise OstinatoError(f"url {short_repr(url)} is not a URL; write url='https://…'")
+        raise OstinatoError(f"{name_url(url)} is not a URL; write url='https://…'")
     if url.startswith(SCHEME):
         return  # the whole URL is a secret; it is checked when it is used
     try:
         read_url(url)
     except EgressRefused as problem:
-        subject = "url" if "@" in url else f"url {short_repr(url)}"  # there may be a password in it
-        raise OstinatoError(f"{subject}: {problem.rule}") from None
+        raise OstinatoError(f"{name_url(url)}: {problem.rule}") from None
 
 
 def _check_method(method: object) -> None:
@@ -262,7 +278,7 @@ def _check_headers(headers: object, *, signed: bool) -> None:
     if headers is None:
         return
     if not isinstance(headers, Mapping):
-        raise OstinatoError(f"headers {short_repr(headers)} is not an object of names and values")
+        raise OstinatoError("headers are not an object of names and values")  # not shown: there may be a secret in them
     check_headers(headers)
     names = [name.lower() for name in headers]
     for name in names:
@@ -305,9 +321,12 @@ def _check_statuses(wanted: object, name: str) -> None:
             raise OstinatoError(f"{name}: {short_repr(status)} is not a status; write 429 or '5xx'")
 
 
-def _check_rest(redirects: object, keep: object) -> None:
+def _check_redirects(redirects: object) -> None:
     if not isinstance(redirects, int) or isinstance(redirects, bool) or not 0 <= redirects <= MOST_REDIRECTS:
         raise OstinatoError(f"redirects {short_repr(redirects)} is not a number from 0 to {MOST_REDIRECTS}")
+
+
+def _check_keep(keep: object) -> None:
     if not isinstance(keep, list | tuple) or not all(isinstance(name, str) for name in keep):
         raise OstinatoError(f"keep {short_repr(keep)} is not a list of the answer's headers")
 
@@ -336,19 +355,4 @@ def http_handler(egress: Egress) -> Handler:
             raise Fatal(str(problem)) from None
         return await call(egress, ctx, **arguments)
 
-    return _HttpHandler(
-        name=NAME,
-        function=http,
-        mode="async",
-        retry=RETRY,
-        timeout=None,
-        heartbeat=None,
-        serial_key=None,
-        serial_hold="chain",
-        limit=None,
-        queue="default",
-        priority=0,
-        at_most_once=False,
-        context="ctx",
-        signature=_SIGNATURE,
-    )
+    return _HttpHandler(name=NAME, function=http, mode="async", signature=_SIGNATURE, retry=RETRY, context="ctx")

@@ -1,4 +1,4 @@
-"""Replace references such as `secret://name` by secrets, only where these are used. Ostinato stores only the
+"""Replace references such as `secret://name` by secrets just before the secrets are used. Ostinato stores only the
 references.
 
 A secret comes from the variable `OSTINATO_SECRET_<NAME>`, or from a file in the folder that `OSTINATO_SECRETS` names.
@@ -13,6 +13,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
@@ -35,7 +36,7 @@ class SecretMissing(OstinatoError):
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A value with its references replaced, and the secrets that are now in it."""
+    """A value in which references were replaced, and the secrets that it now contains."""
 
     value: Any
     secrets: frozenset[str]
@@ -55,11 +56,8 @@ def is_reference(value: object) -> bool:
 
 
 def secret_reference(text: str) -> str | None:
-    """Return a reference with the slashes of its name replaced by dots, or None if the text is not a reference.
-
-    Documents write `secret://oauth/clients/orders`. The name is stored with dots, so that it cannot name a file outside
-    the folder of secrets.
-    """
+    """Return the reference in `text`, or None if `text` is not a reference. Each slash in the name becomes a dot, as in
+    `secret://a.b` for `secret://a/b`, so that the name cannot lead out of the folder of secrets."""
     name = text.removeprefix(SCHEME)
     spelled = SCHEME + name.replace("/", ".")
     return spelled if text.startswith(SCHEME) and is_reference(spelled) else None
@@ -71,9 +69,8 @@ def check_references(value: Any) -> None:
 
 
 def resolve(value: Any, environ: Mapping[str, str] | None = None) -> Resolved:
-    """Replace the references in a text, and in the texts of mappings and lists at any depth. References inside the
-    value of a secret are not replaced. Raises `SecretMissing` if a reference is malformed or its secret cannot be
-    read."""
+    """Replace the references in all texts of a value, at any depth. A reference inside a secret is not replaced. Raises
+    `SecretMissing` if a reference is malformed or its secret cannot be read."""
     secrets: dict[str, str] = {}
     environment = os.environ if environ is None else environ
 
@@ -138,9 +135,8 @@ def _read(path: Path, name: str) -> str | None:
 
 
 def redact(value: Any, secrets: Iterable[str], *, cut: bool = False) -> Any:
-    """Return the value with every secret replaced by `[secret]`, in texts, mappings and lists. Secrets that are encoded
-    for a URL, JSON or HTML are replaced, too. With `cut=True`, the text was truncated, so an incomplete secret at its
-    end is removed."""
+    """Return the value with every secret replaced by `[secret]`, even if the secret is encoded for a URL, JSON or HTML.
+    `cut=True` means that texts were truncated: an incomplete secret at the end of a text is removed."""
     forms = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
     if not forms:
         return value
@@ -202,20 +198,28 @@ def _pattern(form: _Form) -> str:
 
 
 def _whole_until(forms: Iterable[_Form], text: str) -> int:
-    """If the text ends with a secret, even an incomplete one, return the index at which the secret begins. Otherwise
-    return the length of the text."""
+    """Find a secret, or the first part of a secret, at the end of the truncated `text`, and return the index at which
+    it begins. If `text` ends with neither, return the length of `text`. `forms` has the encodings of the secrets."""
+    folded = [tuple(tuple(map(_fold_case, spelled)) for spelled in form) for form in forms]
+    longest = max(sum(max(map(len, spelled)) for spelled in form) for form in folded)
+    before = max(0, len(text) - longest)
+    tail = _fold_case(text[before:])
     ends = [len(text)]
-    for form in forms:
-        longest = sum(max(map(len, spelled)) for spelled in form)
-        starts = range(max(0, len(text) - longest), len(text))
+    for form in folded:
         first = {one[0] for one in form[0]}
-        ends += [next((at for at in starts if text[at] in first and _begins(form, text, at)), len(text))]
+        starts = (at for at, character in enumerate(tail) if character in first and _begins(form, tail, at))
+        ends += [before + at for at in islice(starts, 1)]
     return min(ends)
 
 
+def _fold_case(text: str) -> str:
+    """Return the text with each character in lower case by itself. A character that would become two stays."""
+    return "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
+
+
 def _begins(form: _Form, text: str, at: int) -> bool:
-    """Return whether `text[at:]` is an encoded secret, or the beginning of one. `form` holds the possible spellings of
-    each character of the secret."""
+    """Return whether the rest of `text`, from index `at` to the end, is a secret or the first part of that secret.
+    `form` describes the secret: it has the possible spellings of each character, such as `%26` and `&` in a URL."""
     places = {at}
     for spelled in form:
         near = [place for place in places if len(text) - place <= 12]  # no character is spelled longer than that

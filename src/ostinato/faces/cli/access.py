@@ -1,5 +1,4 @@
-"""Manage tokens and namespaces, and list nodes, on the command line. The commands are `ostinato token …`, `ostinato
-namespaces …` and `ostinato nodes`."""
+"""`ostinato token …`, `ostinato namespaces …` and `ostinato nodes`: manage tokens and namespaces, and list nodes."""
 
 from __future__ import annotations
 
@@ -10,10 +9,10 @@ from rich.text import Text
 
 from ostinato.faces.cli.completion import roles
 from ostinato.faces.cli.output import moment, status
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.session import Session, command, command_group
 
-token = typer.Typer(help="Create, list and revoke tokens.", no_args_is_help=True, rich_markup_mode=None)
-namespaces = typer.Typer(help="Create, list and delete namespaces.", no_args_is_help=True, rich_markup_mode=None)
+token = command_group("Create, list and revoke tokens.")
+namespaces = command_group("Create, list and delete namespaces.")
 
 
 @command(token, "create", creates=True)

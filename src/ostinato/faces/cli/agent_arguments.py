@@ -1,5 +1,4 @@
-"""Define the arguments and options that the commands about agents share. They name an agent, describe a segment of its
-users, or set the options of a campaign."""
+"""Define the arguments and options that several `ostinato agents` commands share."""
 
 from __future__ import annotations
 
@@ -27,7 +26,7 @@ _NONE = "none"  # the value that overrides the agent's own option
 
 
 def read_segment(text: str) -> Json:
-    """Read a segment, and return it as JSON. `text` is JSON, or a type and a value, such as `tag:vip`."""
+    """Return a segment as JSON. `text` is JSON itself, or a type and a value, such as `tag:vip`."""
     if text.lstrip().startswith("{"):
         return read_object(text, "the segment") or {}
     kind, colon, value = text.partition(":")
@@ -50,7 +49,8 @@ def read_segment(text: str) -> Json:
 
 @dataclass(frozen=True)
 class CampaignFlags:
-    """The options of a campaign. An option that was not given is None; the agent's own setting then applies."""
+    """The options of a campaign. An option that the user did not give is None. For such an option, the agent's own
+    setting or the default applies."""
 
     max_recipients: Annotated[
         int | None, typer.Option(help="Refuse a larger audience, unless --confirmed. [default: 10000]")
@@ -82,19 +82,9 @@ class CampaignFlags:
 
     def as_options(self) -> Json:
         """Return the options that were given, as fields of a request."""
-        options: Json = only_given(
-            max_recipients=self.max_recipients,
-            confirmed=self.confirmed,
-            in_flight=self.in_flight,
-            rate=self.rate,
-            local_time=self.local_time,
-            cancel_on_reply=self.cancel_on_reply,
-            require_opt_in=self.require_opt_in,
-            expires_after=self.expires_after,
-            holdout=self.holdout,
-            variants=read_object(self.variants, "--variants"),
-            on_active_flow=self.on_active_flow,
-        )
+        options = only_given(**vars(self))
+        if self.variants is not None:
+            options["variants"] = read_object(self.variants, "--variants")
         if self.quiet_hours is not None:
             options["quiet_hours"] = _quiet_hours(self.quiet_hours)
         if self.frequency_cap is not None:

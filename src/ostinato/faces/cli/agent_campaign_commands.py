@@ -1,5 +1,4 @@
-"""`ostinato agents campaigns …` sends campaigns to many users of an agent. Other commands of the group watch, pause,
-stop or explain a campaign."""
+"""`ostinato agents campaigns …`: send campaigns to many users of an agent, and watch, pause or stop them."""
 
 from __future__ import annotations
 
@@ -16,12 +15,10 @@ from ostinato.faces.cli.agent_arguments import AgentName, CampaignFlags, Input, 
 from ostinato.faces.cli.arguments import Limit, read_object
 from ostinato.faces.cli.completion import campaign_statuses, recipient_outcomes
 from ostinato.faces.cli.output import counted, facts, moment, printable, short, status, took
-from ostinato.faces.cli.session import Session, command
-from ostinato.faces.cli.waiting import say_without_nodes
+from ostinato.faces.cli.session import Session, command, command_group
+from ostinato.faces.cli.waiting import wait_until
 
-campaigns = typer.Typer(
-    help="Send to many users of an agent, watch and stop it.", no_args_is_help=True, rich_markup_mode=None
-)
+campaigns = command_group("Send to many users of an agent, watch and stop it.")
 
 CampaignId = Annotated[str, typer.Argument(metavar="CAMPAIGN", help="The campaign's id; `list` shows them.")]
 Users = Annotated[list[str], typer.Argument(metavar="USER...", help="External ids of users.")]
@@ -29,7 +26,6 @@ Flow = Annotated[str | None, typer.Option(help="The flow that each turn begins. 
 Reason = Annotated[str | None, typer.Option(help="Why; it is on record.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Show its progress until it is over; exit code 1 if it failed.")]
 SendId = Annotated[str | None, typer.Option(help="The same id is sent once, however often you ask.")]
-_LOOK = 0.3  # seconds between two looks
 
 
 @dataclass(frozen=True)
@@ -101,11 +97,7 @@ async def send_test(
 
 @command(campaigns)
 async def preview(
-    session: Session,
-    agent: AgentName,
-    segment: Segment,
-    flags: CampaignFlags,
-    content: CampaignContent,
+    session: Session, agent: AgentName, segment: Segment, flags: CampaignFlags, content: CampaignContent
 ) -> None:
     """Show whom a campaign would reach now, and send nothing.
 
@@ -113,7 +105,7 @@ async def preview(
     answer = await session.client.agents.campaigns(agent).preview(
         read_segment(segment), **content.as_arguments(), **flags.as_options()
     )
-    session.out.draw(answer, lambda: _preview_page(answer))
+    session.out.draw(answer, _preview_page)
 
 
 async def _after_send(session: Session, agent: str, sent: Json, watch: bool) -> None:
@@ -146,27 +138,25 @@ async def _watch(session: Session, agent: str, id: str) -> None:
 
 async def _until_over(session: Session, agent: str, id: str) -> Json:
     """Wait until a campaign is over, and return it. Meanwhile show how many recipients are done."""
-    warned = False
+    campaigns = session.client.agents.campaigns(agent)
     with session.out.progress("resolving") as draw:
-        while True:
-            campaign = await session.client.agents.campaigns(agent).get(id)
-            if campaign["status"] in ("stopped", "done"):
-                return campaign
-            if not warned:
-                warned = True
-                await say_without_nodes(session)
+
+        def show(campaign: Json) -> None:
             counts = campaign["counts"]
             over = sum(number for outcome, number in counts.items() if outcome not in ("pending", "started"))
             total = campaign["recipients"] if campaign["resolved"] else None
             draw(over, total, words=f"{campaign['status']}: {count_words(campaign)}")
-            await asyncio.sleep(_LOOK)
+
+        return await wait_until(session, lambda: campaigns.get(id), _is_over, show)
+
+
+def _is_over(campaign: Json) -> bool:
+    return campaign["status"] in ("stopped", "done")
 
 
 def count_words(campaign: Json) -> str:
-    """Return a text with the number of recipients for each outcome.
-
-    A recipient whose message may or may not have arrived is counted as unknown, not as failed.
-    """
+    """Return how many recipients have each outcome, for example "8 success, 1 failed, 0 skipped, 1 unknown". A
+    recipient is "unknown", and not "failed", if it is not known whether the message has arrived."""
     counts, unknown = campaign["counts"], campaign["reasons"].get("delivery_unknown", 0)
     words = [
         f"{counts.get('success', 0)} success",
@@ -180,8 +170,7 @@ def count_words(campaign: Json) -> str:
 
 
 def _ended(campaign: Json) -> str:
-    reason = f" ({campaign['reason']})" if campaign["reason"] else ""
-    return f"{campaign['outcome']}{reason}"
+    return f"{campaign['outcome']} ({campaign['reason']})" if campaign["reason"] else str(campaign["outcome"])
 
 
 @command(campaigns, "list")
@@ -207,8 +196,7 @@ async def list_campaigns(
 @command(campaigns)
 async def show(session: Session, agent: AgentName, id: CampaignId) -> None:
     """Show a campaign: its segment, and its recipients by outcome."""
-    campaign = await session.client.agents.campaigns(agent).get(id)
-    session.out.draw(campaign, lambda: _page(campaign))
+    session.out.draw(await session.client.agents.campaigns(agent).get(id), _page)
 
 
 @command(campaigns)
@@ -331,43 +319,34 @@ def _numbers(numbers: Json) -> str:
 
 def _page(campaign: Json) -> RenderableType:
     over = campaign["outcome"] is not None
-    return Group(
-        Text.assemble((campaign["id"], "bold"), "  ", status(campaign["status"])),
-        facts(
-            {
-                "name": campaign["campaign_id"],
-                "outcome": _ended(campaign) if over else None,
-                "why": None if over else campaign["reason"],
-                "segment": short(campaign["segment"], 1000),
-                "flow": campaign["flow"],
-                "recipients": campaign["recipients"],
-                "counts": _numbers(campaign["counts"]),
-                "reasons": _numbers(campaign["reasons"]),
-                "variants": _numbers(campaign["variants"]),
-                "schedule": campaign["schedule_id"],
-                "time": moment(campaign["scheduled_for"]),
-                "as of": moment(campaign["as_of"]),
-                "created": moment(campaign["created"]),
-                "by": campaign["actor"],
-                "took": took(campaign["created"], campaign["finished"]),
-            }
-        ),
-    )
+    values = {
+        "name": campaign["campaign_id"],
+        "outcome": _ended(campaign) if over else None,
+        "why": None if over else campaign["reason"],
+        "segment": short(campaign["segment"], 1000),
+        "flow": campaign["flow"],
+        "recipients": campaign["recipients"],
+        "counts": _numbers(campaign["counts"]),
+        "reasons": _numbers(campaign["reasons"]),
+        "variants": _numbers(campaign["variants"]),
+        "schedule": campaign["schedule_id"],
+        "time": moment(campaign["scheduled_for"]),
+        "as of": moment(campaign["as_of"]),
+        "created": moment(campaign["created"]),
+        "by": campaign["actor"],
+        "took": took(campaign["created"], campaign["finished"]),
+    }
+    return Group(Text.assemble((campaign["id"], "bold"), "  ", status(campaign["status"])), facts(values))
 
 
 def _preview_page(preview: Json) -> RenderableType:
     words = f"{preview['reachable']} of {counted(preview['recipients'], 'recipient')} would get a message"
-    return Group(
-        Text(words, style="bold"),
-        facts(
-            {
-                "refused": Text("more than max_recipients; --confirmed sends", style="red")
-                if preview["refused"]
-                else None,
-                "skipped": _numbers(preview["skipped"]),
-                "variants": _numbers(preview["variants"]),
-                "such as": printable(", ".join(preview["sample"])),
-                "as of": moment(preview["as_of"]),
-            }
-        ),
-    )
+    refusal = Text("more than max_recipients; --confirmed sends", style="red")
+    values = {
+        "refused": refusal if preview["refused"] else None,
+        "skipped": _numbers(preview["skipped"]),
+        "variants": _numbers(preview["variants"]),
+        "such as": printable(", ".join(preview["sample"])),
+        "as of": moment(preview["as_of"]),
+    }
+    return Group(Text(words, style="bold"), facts(values))

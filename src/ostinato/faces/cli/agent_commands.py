@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from contextlib import suppress
+from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
@@ -17,10 +18,10 @@ from ostinato.faces.cli.arguments import Limit, only_given, read_json, read_obje
 from ostinato.faces.cli.chat import Chat
 from ostinato.faces.cli.completion import consents, escalation_statuses
 from ostinato.faces.cli.output import counted, facts, moment, printable, short, status, took
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.session import Session, command, command_group
 from ostinato.faces.cli.waiting import say_without_nodes
 
-agents = typer.Typer(help="Watch agents, talk with them, decide for them.", no_args_is_help=True, rich_markup_mode=None)
+agents = command_group("Watch agents, talk with them, decide for them.")
 agents.add_typer(schedules, name="schedules")
 agents.add_typer(campaigns, name="campaigns")
 
@@ -50,8 +51,7 @@ async def list_agents(session: Session) -> None:
 @command(agents)
 async def show(session: Session, agent: AgentName) -> None:
     """Show an agent: its zone, flows, tools and admins."""
-    declared = await session.client.agents.get(agent)
-    session.out.draw(declared, lambda: _agent_page(declared))
+    session.out.draw(await session.client.agents.get(agent), _agent_page)
 
 
 @command(agents)
@@ -80,8 +80,7 @@ async def users(
 @command(agents)
 async def user(session: Session, agent: AgentName, user: User) -> None:
     """Show a user of an agent."""
-    info = await session.client.agents.user(agent, user)
-    session.out.draw(info, lambda: _user_page(info))
+    session.out.draw(await session.client.agents.user(agent, user), _user_page)
 
 
 @command(agents)
@@ -103,24 +102,17 @@ async def set_user(
     """Create a user, or change the given fields of one."""
     if no_tags and tag:
         raise OstinatoError("--tag and --no-tags contradict one another")
-    changes: dict[str, Any] = only_given(
-        name=name,
-        address=address,
-        zone=zone,
-        locale=locale,
-        consent=consent,
-        data=read_object(data, "--data"),
-        tags=tag or None,
-    )
+    fields = {"name": name, "address": address, "zone": zone, "locale": locale, "consent": consent}
+    changes = only_given(**fields, data=read_object(data, "--data"), tags=tag)
     if no_tags:
         changes["tags"] = []
-    info = await session.client.agents.put_user(agent, user, **changes)
-    session.out.draw(info, lambda: _user_page(info))
+    session.out.draw(await session.client.agents.put_user(agent, user, **changes), _user_page)
 
 
 @command(agents)
 async def delete_user(session: Session, agent: AgentName, user: User) -> None:
-    """Delete a user with all messages, turns and sessions. End an open session first."""
+    """Delete a user with all messages, turns and sessions. If the user has an open session, the command fails: end the
+    session before."""
     await session.client.agents.delete_user(agent, user)
     session.out.say({"user": user, "deleted": True}, f"deleted {printable(user)}")
 
@@ -368,15 +360,12 @@ def _check_said(text: str) -> None:
 
 
 async def _outcome(session: Session, agent: str, turn_id: str) -> Json:
-    """Wait until a turn is over, and return its outcome."""
-    warned = False
+    with suppress(Conflict):  # it is not over
+        return await session.client.agents.outcome(agent, turn_id, wait=2.0)
+    await say_without_nodes(session)
     while True:
-        try:
-            return await session.client.agents.outcome(agent, turn_id, wait=_WAIT if warned else 2.0)
-        except Conflict:
-            if not warned:
-                warned = True
-                await say_without_nodes(session)
+        with suppress(Conflict):
+            return await session.client.agents.outcome(agent, turn_id, wait=_WAIT)
 
 
 def _admins(agent: Json) -> str:
@@ -401,7 +390,7 @@ def _agent_page(agent: Json) -> RenderableType:
         f"flow {name}": f"version {flow['version']}{'. ' + short(flow['description']) if flow['description'] else ''}"
         for name, flow in agent["flows"].items()
     }
-    values: dict[str, Any] = {
+    values = {
         "zone": agent["zone"],
         "queue": agent["queue"],
         **flows,
@@ -414,22 +403,18 @@ def _agent_page(agent: Json) -> RenderableType:
 
 
 def _user_page(user: Json) -> RenderableType:
-    return Group(
-        Text(printable(user["external_id"]), style="bold"),
-        facts(
-            {
-                "name": printable(user["name"] or ""),
-                "address": printable(user["address"]),
-                "zone": user["zone"],
-                "locale": user["locale"],
-                "consent": user["consent"],
-                "since": moment(user["consent_at"]),
-                "tags": ", ".join(user["tags"]),
-                "data": short(user["data"], 1000) if user["data"] else None,
-                "last message": moment(user["active"]),
-            }
-        ),
-    )
+    values = {
+        "name": printable(user["name"] or ""),
+        "address": printable(user["address"]),
+        "zone": user["zone"],
+        "locale": user["locale"],
+        "consent": user["consent"],
+        "since": moment(user["consent_at"]),
+        "tags": ", ".join(user["tags"]),
+        "data": short(user["data"], 1000) if user["data"] else None,
+        "last message": moment(user["active"]),
+    }
+    return Group(Text(printable(user["external_id"]), style="bold"), facts(values))
 
 
 def _said(message: Json) -> Text:

@@ -22,12 +22,10 @@ from ostinato.faces.cli.agent_arguments import (
 from ostinato.faces.cli.arguments import Limit, only_given, read_object
 from ostinato.faces.cli.completion import agent_schedule_statuses, missed_policies, segments, target_kinds
 from ostinato.faces.cli.output import facts, moment, printable, short, status, took
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.session import Session, command, command_group
 from ostinato.when.zones import zone as load_zone
 
-schedules = typer.Typer(
-    help="List, create and change the schedules of an agent.", no_args_is_help=True, rich_markup_mode=None
-)
+schedules = command_group("List, create and change the schedules of an agent.")
 
 ScheduleId = Annotated[str, typer.Argument(metavar="SCHEDULE", help="The schedule's id; `list` shows them.")]
 Note = Annotated[str, typer.Option(help="Why; kept with the schedule.")]
@@ -57,10 +55,7 @@ class ScheduleFlags:
     on_active_flow: OnActiveFlow = None
 
     def as_fields(self) -> Json:
-        """Return the options that were given, as fields of a request.
-
-        Raises `OstinatoError` if options do not fit together, such as --session without --user.
-        """
+        """Return the options that were given, as fields of a request. Refuse options that contradict one another."""
         return only_given(
             trigger=self._trigger(),
             target=self._target(),
@@ -85,9 +80,9 @@ class ScheduleFlags:
             return {"kind": "user", "user_external_id": self.user, **only_given(session_id=self.session)}
         if self.session is not None:
             raise OstinatoError("--session belongs to --user; give it, too")
-        if self.segment is None and (self.campaign_id is not None or self.options is not None):
-            raise OstinatoError("--campaign-id and --options belong to --segment; give it, too")
         if self.segment is None:
+            if self.campaign_id is not None or self.options is not None:
+                raise OstinatoError("--campaign-id and --options belong to --segment; give it, too")
             return None
         more = only_given(campaign_id=self.campaign_id, options=read_object(self.options, "--options"))
         return {"kind": "segment", "segment": read_segment(self.segment), **more}
@@ -95,9 +90,8 @@ class ScheduleFlags:
     def _missed(self) -> Json | None:
         bounds = only_given(max_runs=self.max_runs, max_age_seconds=self.max_age_seconds)
         if self.on_missed is None and bounds:
-            raise OstinatoError(
-                f"--{next(iter(bounds)).replace('_', '-')} belongs to --on-missed catch_up; give it, too"
-            )
+            option = next(iter(bounds)).replace("_", "-")
+            raise OstinatoError(f"--{option} belongs to --on-missed catch_up; give it, too")
         return None if self.on_missed is None else {"policy": self.on_missed, **bounds}
 
 
@@ -119,19 +113,14 @@ async def list_schedules(
     listed = await session.client.agents.schedules(agent).list(
         flow=flow, status=status, target_kind=kind, user_external_id=user, campaign_id=campaign_id, limit=limit
     )
-    session.out.items(
-        listed,
-        ("schedule", "status", "flow", "when", "for", "next", "last", "from"),
-        _row,
-        nothing="no schedules",
-    )
+    columns = ("schedule", "status", "flow", "when", "for", "next", "last", "from")
+    session.out.items(listed, columns, _row, nothing="no schedules")
 
 
 @command(schedules)
 async def show(session: Session, agent: AgentName, id: ScheduleId) -> None:
     """Show a schedule of an agent."""
-    schedule = await session.client.agents.schedules(agent).get(id)
-    session.out.draw(schedule, lambda: _page(schedule))
+    session.out.draw(await session.client.agents.schedules(agent).get(id), _page)
 
 
 @command(schedules)
@@ -172,12 +161,7 @@ async def update(
 
 
 @command(schedules)
-async def cancel(
-    session: Session,
-    agent: AgentName,
-    id: ScheduleId,
-    reason: Annotated[str, typer.Option(help="Why; kept with the schedule.")] = "",
-) -> None:
+async def cancel(session: Session, agent: AgentName, id: ScheduleId, reason: Note = "") -> None:
     """Cancel a schedule: it never fires again."""
     session.out.say(await session.client.agents.schedules(agent).cancel(id, reason), f"canceled {id}")
 
@@ -198,8 +182,9 @@ async def resume(session: Session, agent: AgentName, id: ScheduleId, note: Note 
 @command(schedules)
 async def trigger(session: Session, agent: AgentName, id: ScheduleId) -> None:
     """Run a schedule now."""
-    run_id = await session.client.agents.schedules(agent).trigger(id)
-    session.out.say({"run_id": run_id}, f"triggered {id}: run {run_id}")
+    triggered = await session.client.agents.schedules(agent).trigger(id)
+    why = f" ({triggered['reason']})" if triggered["reason"] else ""
+    session.out.say(triggered, f"triggered {id}: run {triggered['run_id']}: {triggered['status']}{why}")
 
 
 @command(schedules)
@@ -257,27 +242,23 @@ def _page(schedule: Json) -> RenderableType:
     missed = {"max_runs": "runs", "max_age_seconds": "seconds"}
     bounds = ", ".join(f"{schedule[name]} {word}" for name, word in missed.items() if schedule[name] is not None)
     policy = schedule["on_missed_policy"]
-    return Group(
-        Text.assemble((schedule["id"], "bold"), "  ", status(schedule["status"])),
-        facts(
-            {
-                "flow": schedule["flow"],
-                "when": f"{_when(schedule)} ({schedule['timezone']})",
-                "for": _for(schedule),
-                "session": schedule["target_session_id"],
-                "campaign": schedule["campaign_id"],
-                "next": _local(schedule, schedule["next_run_at"]),
-                "last": _local(schedule, schedule["last_run_at"]),
-                "begins sessions": "yes" if schedule["allow_session_bootstrap"] else "no",
-                "missed times": f"{policy} ({bounds})" if bounds else policy,
-                "while a flow waits": schedule["on_active_flow"],
-                "input": short(schedule["input"], 1000) if schedule["input"] else None,
-                "metadata": short(schedule["metadata"], 1000) if schedule["metadata"] else None,
-                "why": schedule["reason"],
-                "from": f"{schedule['origin']}, {schedule['actor']}" if schedule["actor"] else schedule["origin"],
-                "version": schedule["version"],
-                "changed": moment(schedule["updated"]),
-                "fired by": schedule["name"],
-            }
-        ),
-    )
+    values = {
+        "flow": schedule["flow"],
+        "when": f"{_when(schedule)} ({schedule['timezone']})",
+        "for": _for(schedule),
+        "session": schedule["target_session_id"],
+        "campaign": schedule["campaign_id"],
+        "next": _local(schedule, schedule["next_run_at"]),
+        "last": _local(schedule, schedule["last_run_at"]),
+        "begins sessions": "yes" if schedule["allow_session_bootstrap"] else "no",
+        "missed times": f"{policy} ({bounds})" if bounds else policy,
+        "while a flow waits": schedule["on_active_flow"],
+        "input": short(schedule["input"], 1000) if schedule["input"] else None,
+        "metadata": short(schedule["metadata"], 1000) if schedule["metadata"] else None,
+        "why": schedule["reason"],
+        "from": f"{schedule['origin']}, {schedule['actor']}" if schedule["actor"] else schedule["origin"],
+        "version": schedule["version"],
+        "changed": moment(schedule["updated"]),
+        "fired by": schedule["name"],
+    }
+    return Group(Text.assemble((schedule["id"], "bold"), "  ", status(schedule["status"])), facts(values))

@@ -46,10 +46,8 @@ def read_number_or_object(text: str | None, option: str) -> int | Json | None:
 
 
 def read_when(text: str | None, tz: str) -> Json | None:
-    """Read the text of a spec, and return the spec as JSON. Return None if `text` is None.
-
-    The text `manual` gives an empty spec. Raises `OstinatoError` if `tz` is given without a text.
-    """
+    """Return the spec in `text`, with the time zone `tz`, as JSON. If `tz` is "", the text alone decides the zone.
+    Returns {} if `text` is `manual`, and None if `text` is None. Raises `OstinatoError` if only `tz` is given."""
     if text is None:
         if tz:
             raise OstinatoError("--tz belongs to a spec; give the spec, too")
@@ -58,13 +56,12 @@ def read_when(text: str | None, tz: str) -> Json | None:
 
 
 def read_other_when(schedule: Json, text: str | None, tz: str) -> Json | None:
-    """Read a new spec for an existing schedule, and return the spec as JSON. Return None if nothing is to change.
-
-    The schedule keeps its zone, unless `text` or `tz` names another. If only `tz` is given, only the zone changes.
-    """
+    """Return the new spec of `schedule` as JSON, or None if neither `text` nor `tz` is given. The schedule keeps its
+    zone, unless `text` or `tz` names another. If only `tz` is given, only the zone changes."""
     before: Json = schedule["spec"]
     if text is None:
-        return read_spec({**_without_zone(before), "tz": tz}).to_json() if tz else None
+        without_zone = {key: value for key, value in before.items() if key not in ("tz", "tz_data")}
+        return read_spec({**without_zone, "tz": tz}).to_json() if tz else None
     if text.strip() == "manual":
         return {}
     spec = parse_spec_text(text, tz=tz)
@@ -72,10 +69,6 @@ def read_other_when(schedule: Json, text: str | None, tz: str) -> Json | None:
         return spec.to_json()
     zone = {"tz_data": before["tz_data"]} if "tz_data" in before else {"tz": zone_of(schedule).name}
     return read_spec({**spec.to_json(), **zone}).to_json() if _names_zone(before) else spec.to_json()
-
-
-def _without_zone(spec: Json) -> Json:
-    return {key: value for key, value in spec.items() if key not in ("tz", "tz_data")}
 
 
 def _names_zone(spec: Json) -> bool:
@@ -88,7 +81,8 @@ def warnings_of(spec: Json | None) -> list[str]:
 
 
 def read_action(text: str | None) -> str | Json | None:
-    """Read an action: a job's name, or an object such as `{"http": {…}}`."""
+    """Return the action in `text`: a job's name, or an object such as `{"http": {…}}`. Returns None if `text` is
+    None."""
     return read_object(text, "the action") if text is not None and text.lstrip().startswith("{") else text
 
 
@@ -101,18 +95,12 @@ def zone_of(schedule: Json) -> Zone:
 
 
 async def schedule_zone(client: Client, name: str) -> Zone:
-    """Return the zone in which the times of the named schedule are read and shown.
-
-    Raises `NotFound` if there is no such schedule.
-    """
+    """Return the zone in which the times of the named schedule are read and shown."""
     return zone_of(await client.schedules.get(name, recent=0))
 
 
 def say_note(answer: Json) -> None:
-    """Print the `note` of an answer to standard error, if it has one.
-
-    A note says, for example, that no node knows the job.
-    """
+    """Print the `note` of an answer, such as "no node knows the job", to standard error."""
     if answer.get("note"):
         typer.echo(f"note: {answer['note']}", err=True)
 

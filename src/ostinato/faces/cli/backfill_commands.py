@@ -1,7 +1,4 @@
-"""`ostinato backfills …`: show the progress of backfills, pause, resume and cancel them.
-
-`ostinato schedules backfill` starts a backfill.
-"""
+"""`ostinato backfills …`: watch, pause, resume and cancel backfills. `ostinato schedules backfill` starts one."""
 
 from __future__ import annotations
 
@@ -11,23 +8,21 @@ import typer
 
 from ostinato.client import Json
 from ostinato.errors import Conflict, NotFound
-from ostinato.faces.cli.arguments import schedule_zone
+from ostinato.faces.cli.arguments import Limit, schedule_zone
 from ostinato.faces.cli.completion import schedule_names
 from ostinato.faces.cli.output import moment, short, status
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.session import Session, command, command_group
 from ostinato.faces.cli.waiting import OPEN, count_outcomes, read_backfill, wait_for_backfills
 from ostinato.when.zones import Zone
 
-backfills = typer.Typer(help="Watch, pause and cancel backfills.", no_args_is_help=True, rich_markup_mode=None)
+backfills = command_group("Watch, pause and cancel backfills.")
 
 Name = Annotated[str, typer.Argument(help="The schedule's name.", autocompletion=schedule_names)]
 Id = Annotated[str | None, typer.Argument(help="Which of its backfills. [default: the one that is not done]")]
 
 
 @command(backfills, "list")
-async def list_backfills(
-    session: Session, name: Name, limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")] = 50
-) -> None:
+async def list_backfills(session: Session, name: Name, limit: Limit = 50) -> None:
     """List the backfills of a schedule, the newest first."""
     zone = await schedule_zone(session.client, name)
     listed = await session.client.schedules.backfills(name, limit=limit)
@@ -83,9 +78,8 @@ async def _chosen(session: Session, name: str, id: str | None) -> str:
     if not unfinished:
         raise NotFound(f"{name!r} has no backfill that is not done")
     if len(unfinished) > 1:
-        raise Conflict(
-            f"{name!r} has {len(unfinished)} backfills; name one: {', '.join(one['id'] for one in unfinished)}"
-        )
+        ids = ", ".join(one["id"] for one in unfinished)
+        raise Conflict(f"{name!r} has {len(unfinished)} backfills; name one: {ids}")
     return str(unfinished[0]["id"])
 
 

@@ -1,5 +1,4 @@
-"""Let a user talk with an agent in the terminal. Each input line is a message of the user. Messages to the user are
-printed."""
+"""Talk with an agent in the terminal. Each input line is a message of the user; the answers are printed."""
 
 from __future__ import annotations
 
@@ -47,7 +46,7 @@ class Chat:
                 await self._say(line.strip())
 
     async def _next_line(self, lines: asyncio.Queue[str | None]) -> str | None:
-        """Return the next line of input, or None at its end. While waiting, show messages that arrive."""
+        """Return the next line of input, or None at the end of the input. While waiting, show messages that arrive."""
         while True:
             with suppress(TimeoutError):
                 return await asyncio.wait_for(lines.get(), _LOOK)
@@ -69,7 +68,6 @@ class Chat:
                 self._out.console.print(Text(f"({words})", style="dim"), soft_wrap=True)
 
     async def _show_new(self) -> None:
-        """Show the messages that the user got since the last call."""
         for message in sorted(await self._newest(), key=lambda one: str(one["id"])):
             if message["id"] <= self._seen:
                 continue

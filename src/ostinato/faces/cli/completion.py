@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 from ostinato.model import Status
 
 _PATIENCE = 2.0  # seconds
 _MOST = 200  # names
+Find: TypeAlias = Callable[[Any, str], Awaitable[Iterable[Any]]]  # takes a client and the typed text
 
 
 def words(*choices: str) -> Callable[[str], list[str]]:
@@ -25,8 +26,8 @@ def words(*choices: str) -> Callable[[str], list[str]]:
     return complete
 
 
-def _names(find: Callable[[Any, str], Awaitable[Iterable[str]]]) -> Callable[[Any, str], list[str]]:
-    """Return a completion function for names. It calls `find` on the store or the server that the command uses."""
+def _names(find: Find) -> Callable[[Any, str], list[str]]:
+    """Return a completion function. It offers the names of the objects that `find` returns."""
 
     def complete(ctx: Any, incomplete: str) -> list[str]:
         before = logging.root.manager.disable
@@ -41,48 +42,27 @@ def _names(find: Callable[[Any, str], Awaitable[Iterable[str]]]) -> Callable[[An
     return complete
 
 
-async def _find_names(
-    options: dict[str, Any], find: Callable[[Any, str], Awaitable[Iterable[str]]], incomplete: str
-) -> list[str]:
+async def _find_names(options: dict[str, Any], find: Find, incomplete: str) -> list[str]:
     from ostinato.faces.cli.session import connect, read_place
 
     place = read_place(*(options.get(name) for name in ("store", "server", "token", "namespace", "ca")))
     async with connect(place) as client:
-        names = await find(client, incomplete)
-    return sorted({name for name in names if name.startswith(incomplete)})[:_MOST]
+        names = {one["name"] for one in await find(client, incomplete)}
+    return sorted(name for name in names if name.startswith(incomplete))[:_MOST]
 
 
-async def _schedules(client: Any, incomplete: str) -> Iterable[str]:
+def _find_schedules(client: Any, incomplete: str) -> Awaitable[Iterable[Any]]:
     plain = incomplete if not set("*?[") & set(incomplete) else ""
-    return [one["name"] for one in await client.schedules.list(match=f"{plain}*", limit=_MOST)]
+    schedules: Awaitable[Iterable[Any]] = client.schedules.list(match=f"{plain}*", limit=_MOST)
+    return schedules
 
 
-async def _jobs(client: Any, _: str) -> Iterable[str]:
-    return [one["name"] for one in await client.jobs()]
-
-
-async def _journeys(client: Any, _: str) -> Iterable[str]:
-    return [one["name"] for one in await client.journeys.definitions(limit=1000)]
-
-
-async def _workflows(client: Any, _: str) -> Iterable[str]:
-    return [one["name"] for one in await client.workflows.list(limit=1000)]
-
-
-async def _functions(client: Any, _: str) -> Iterable[str]:
-    return [one["name"] for one in await client.functions.declared()]
-
-
-async def _agents(client: Any, _: str) -> Iterable[str]:
-    return [one["name"] for one in await client.agents.list()]
-
-
-schedule_names = _names(_schedules)
-job_names = _names(_jobs)
-journey_names = _names(_journeys)
-workflow_names = _names(_workflows)
-function_names = _names(_functions)
-agent_names = _names(_agents)
+schedule_names = _names(_find_schedules)
+job_names = _names(lambda client, _: client.jobs())
+journey_names = _names(lambda client, _: client.journeys.definitions(limit=1000))
+workflow_names = _names(lambda client, _: client.workflows.list(limit=1000))
+function_names = _names(lambda client, _: client.functions.declared())
+agent_names = _names(lambda client, _: client.agents.list())
 states = words("running", "paused", "completed", "parked")
 statuses = words(*Status)
 phases = words("running", "succeeded", "failed")

@@ -28,11 +28,8 @@ _SECRET = "SECRET_"
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The settings that an operator gave to a node.
-
-    A setting that is None was not given. It is then taken from the app's code, or else from the defaults. `of_ways` has
-    the settings of the extensions (`Way`), such as journeys or workflows.
-    """
+    """The settings that an operator gave to a node. A setting that is None was not given. For such a setting, the app's
+    own setting or the default applies."""
 
     store: str | None = None
     app: str | None = None
@@ -60,7 +57,7 @@ class Configuration:
     egress_deny: tuple[str, ...] | None = None
     log_format: str = "text"
     log_level: str = "info"
-    of_ways: Mapping[str, Any] = field(default_factory=dict)
+    of_ways: Mapping[str, Any] = field(default_factory=dict)  # settings of extensions (`Way`), such as journeys
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -72,15 +69,10 @@ class Configuration:
 
     @property
     def _egress(self) -> EgressPolicy | None:
-        """Return the egress policy in the configuration, or None if no egress setting was given. This policy replaces
-        the one in the app's code."""
-        parts = {
-            "allow": self.egress_allow,
-            "allow_private": self.egress_allow_private,
-            "only": self.egress_only,
-            "deny": self.egress_deny,
-        }
-        options: dict[str, Any] = {name: value for name, value in parts.items() if value is not None}
+        """Return an egress policy with the operator's egress settings. It replaces the whole policy in the app's code.
+        Returns None if the operator gave no egress setting; in that case, the policy in the code stays."""
+        parts = {name: getattr(self, f"egress_{name}") for name in ("allow", "allow_private", "only", "deny")}
+        options = {name: value for name, value in parts.items() if value is not None}
         return EgressPolicy(**options) if options else None
 
 
@@ -90,17 +82,13 @@ KEYS = tuple(one.name for one in fields(Configuration) if one.name != "of_ways")
 def configuration(
     flags: Mapping[str, Any], file: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Configuration:
-    """Combine flags, environment and file into a `Configuration`. A flag that is None was not given.
-
-    Raises `OstinatoError` for a setting that is unknown or wrong.
-    """
+    """Combine flags, environment and file. A flag that is None was not given. Refuse unknown and wrong settings."""
     environment = os.environ if environ is None else environ
     file = file or environment.get(f"{PREFIX}CONFIG") or None
     reader = _Reader(operator_settings())
-    values: dict[str, Any] = {}
-    values.update(reader.from_file(file) if file else {})
-    values.update(reader.from_environment(environment))
-    values.update({name: reader.read(name, value, _flag(name)) for name, value in flags.items() if value is not None})
+    values = reader.from_file(file) if file else {}
+    values |= reader.from_environment(environment)
+    values |= {name: reader.read(name, value, _flag(name)) for name, value in flags.items() if value is not None}
     base = {name: value for name, value in values.items() if name in KEYS}
     settings = Configuration(**base, of_ways={name: value for name, value in values.items() if name not in KEYS})
     if (settings.tls_certificate is None) != (settings.tls_key is None):
@@ -113,13 +101,12 @@ def _flag(name: str) -> str:
 
 
 def operator_settings() -> dict[str, Setting]:
-    """Return the settings of extensions (`Way`) that an operator can give, by name."""
+    """Return a dict from a name to a setting. It contains the settings of all extensions (`Way`), except the settings
+    that only the app's code can set."""
     return {name: setting for name, setting in ways_here().settings.items() if setting.read is not None}
 
 
 class _Reader:
-    """Reads and checks the settings of the node and the settings of extensions (`Way`)."""
-
     def __init__(self, of_ways: Mapping[str, Setting]) -> None:
         self._of_ways = of_ways
         self._keys = (*KEYS, *of_ways)
@@ -152,9 +139,7 @@ class _Reader:
         return values
 
     def read(self, name: str, value: Any, place: str) -> Any:
-        read: Callable[[Any, str], Any] = (
-            load(self._of_ways[name].read) if name in self._of_ways else _READ.get(name, _text)
-        )
+        read = load(self._of_ways[name].read) if name in self._of_ways else _READ.get(name, _text)
         return read(value, place)
 
 

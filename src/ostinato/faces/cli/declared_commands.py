@@ -1,7 +1,7 @@
-"""Apply, export and import files of schedules, with `ostinato apply`, `ostinato export` and `ostinato import`.
+"""`ostinato apply`, `ostinato export` and `ostinato import`: apply, write and read files of schedules.
 
-The exit code is 0 if all was done, and 2 if the input is wrong. It is 1 if something was not done, for example because
-a schedule is declared elsewhere.
+The exit code is 2 if the input is wrong. It is 1 if something was not done, for example because a schedule is declared
+elsewhere.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ from ostinato.faces.cli.files import read_text, write_text
 from ostinato.faces.cli.named_ways import more_ways
 from ostinato.faces.cli.output import Output, as_text, counted
 from ostinato.faces.cli.plans import refused, show_plan
-from ostinato.faces.cli.session import Place, connect, empty_store, or_empty_store, place_command, store_exists
+from ostinato.faces.cli.session import (
+    Place,
+    command_group,
+    connect,
+    empty_store,
+    or_empty_store,
+    place_command,
+    store_exists,
+)
 from ostinato.faces.cli.temporal_commands import export_temporal, import_temporal
 from ostinato.schedules.declared.crontab import JOB, Crontab, read_crontab
 from ostinato.schedules.declared.files import read_yaml, write_document
@@ -33,12 +41,8 @@ Take = Annotated[bool, typer.Option("--take", help="Take over schedules that som
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would be done, and do nothing.")]
 OutputFile = Annotated[str | None, typer.Option("--output", "-o", help="Write to this file; - is standard output.")]
 
-export_app = typer.Typer(
-    help="Write schedules to a file, or to a Temporal cluster.", no_args_is_help=True, rich_markup_mode=None
-)
-import_app = typer.Typer(
-    help="Read schedules from a file, a crontab or a cluster.", no_args_is_help=True, rich_markup_mode=None
-)
+export_app = command_group("Write schedules to a file, or to a Temporal cluster.")
+import_app = command_group("Read schedules from a file, a crontab or a cluster.")
 place_command(export_app, "temporal")(export_temporal)
 place_command(import_app, "temporal")(import_temporal)
 
@@ -130,10 +134,7 @@ async def import_crontab(
 
 
 async def _apply(place: Place, out: Output, text: str, file: str, dry_run: bool, **options: Any) -> Json:
-    """Apply a file of schedules, and return the plan. With `dry_run`, only plan.
-
-    If the file is refused, print why and exit.
-    """
+    """Apply a file, or only plan it (`dry_run`), and return the plan. If the file is refused, print why and exit."""
     name_in_errors = _name_in_errors(file)
     try:
         if not dry_run and place.server is None and not store_exists(place.store):
@@ -171,7 +172,8 @@ def _jobs(file: str | None) -> dict[str, str]:
 
 
 def _print_notes(out: Output, crontab: Crontab, entries: dict[str, Json]) -> None:
-    """Print the lines that were left out, and other notes, to standard error."""
+    """Print the lines of a crontab that were not turned into schedules, and other notes, to standard error. If JSON is
+    wanted, print nothing."""
     if out.as_json:
         return
     console = Console(stderr=True, soft_wrap=True, highlight=False)

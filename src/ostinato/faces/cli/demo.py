@@ -1,7 +1,6 @@
-"""`ostinato serve --demo`: run the engine and the API on a store file, and draw the work live in the terminal.
+"""`ostinato serve --demo`: run a few schedules, journeys, a workflow and an agent, and draw them in the terminal.
 
-The demo has a few schedules, journeys, the workflow of `examples/inbox` and the agent of `examples/buddy`. It may be
-stopped or killed at any time. When it is started again, it continues where it was.
+The demo may be killed at any time. When it is started again, it continues where it was.
 """
 
 from __future__ import annotations
@@ -25,6 +24,7 @@ from rich.text import Text
 
 from ostinato.app import Ostinato
 from ostinato.engine.http.egress import EgressPolicy
+from ostinato.engine.listeners import wait_for_event
 from ostinato.errors import Conflict
 from ostinato.faces.cli.output import COLOURS
 from ostinato.faces.cli.pictures import distance
@@ -53,11 +53,8 @@ spec:
 
 
 def _example(example: str, name: str) -> ModuleType:
-    """Load and return a module of an example.
-
-    In an installed package, the example's folder is next to this file. In a clone of the repository, it is in
-    `examples/`.
-    """
+    """Load a module of an example. In the installed package, the examples are in the folder of this file. In a clone of
+    the repository, they are in `examples/`."""
     here = Path(__file__)
     folders = (here.with_name(example), here.parents[4] / "examples" / example)
     file = next(folder for folder in folders if folder.is_dir()) / f"{name}.py"
@@ -70,11 +67,8 @@ def _example(example: str, name: str) -> ModuleType:
 
 
 def services() -> Any:
-    """Return a context manager for the mailbox and the sheet that the demo's workflow uses.
-
-    Both are empty at first. The number of the first mail is the current time in seconds, so that the numbers keep
-    increasing when the demo is started again.
-    """
+    """Return a context manager for the empty mailbox and the empty sheet that the demo's workflow uses."""
+    # The mails are numbered from the current time on, so that the numbers increase when the demo is started again.
     return _example("inbox", "services").Services([], first=int(time.time()))
 
 
@@ -118,10 +112,8 @@ def build(url: str, services: Any) -> Ostinato:
 
     @app.job()
     async def courier() -> str:
-        """Submit the step `arrival` of all waiting orders except the newest. The oldest order comes first.
-
-        The newest order is left to the user, who can try the command at the top of the screen.
-        """
+        """Answer all waiting orders except the newest. The user can answer the newest order with the command on the
+        screen."""
         waiting = [one for one in await app.journeys.list(name="order", phase="RUNNING", limit=50) if one.steps]
         for order in reversed(waiting[1:]):
             await app.journeys.submit(order.id, "arrival", None)
@@ -170,26 +162,16 @@ async def schedule(app: Ostinato, services: Any) -> None:
 
 
 async def show(app: Ostinato, stop: asyncio.Event, address: str) -> None:
-    """Draw the demo until `stop` is set."""
     console = Console()
     with _screen(console) as draw:
         while not stop.is_set():
             draw(await picture(app, address, console.height))
-            await _wait(stop, 0.5 if sys.stdout.isatty() else 2)
-
-
-async def _wait(stop: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await stop.wait()
-    except TimeoutError:
-        pass
+            await wait_for_event(stop, 0.5 if sys.stdout.isatty() else 2)
 
 
 @contextmanager
 def _screen(console: Console) -> Iterator[Any]:
-    """Yield a function that draws a page. In a terminal, each page replaces the previous one; elsewhere, it is printed
-    below."""
+    """Yield a function that draws a page. In a terminal, each page replaces the previous one."""
     if not console.is_terminal:
         yield console.print
         return
@@ -202,11 +184,7 @@ _SCHEDULES = 9  # the number of schedules of the demo
 
 
 async def picture(app: Ostinato, address: str, height: int = _SMALL) -> RenderableType:
-    """Return the page of the demo, with as many rows as fit into `height` lines.
-
-    It shows the schedules with their latest occurrences, the newest runs, journeys, the workflow, the agent, and the
-    next times.
-    """
+    """Return the page of the demo, with as many rows as fit into `height` lines."""
     spare = max(0, height - _SMALL)
     counts = await app.counts()
     now = app.engine.clock.now()

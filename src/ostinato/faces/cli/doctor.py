@@ -36,7 +36,7 @@ async def doctor(
         async with Ostinato(place.store, ways=more_ways()).connected() as app:
             checks += [asdict(one) for one in await diagnose(app, repair=repair)]
     ok = all(one["state"] != "wrong" for one in checks)
-    out.draw({"ok": ok, "items": checks}, lambda: _page(checks, ok))
+    out.draw({"ok": ok, "items": checks}, lambda _: _page(checks, ok))
     if not ok:
         raise typer.Exit(1)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -11,25 +10,20 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ostinato.client import Json
-from ostinato.faces.cli.arguments import read_json, read_object
+from ostinato.faces.cli.arguments import Limit, read_json, read_object
 from ostinato.faces.cli.completion import function_names, statuses
-from ostinato.faces.cli.files import write_text
+from ostinato.faces.cli.files import write_picture
 from ostinato.faces.cli.options import FunctionOptions
 from ostinato.faces.cli.output import counted, facts, moment, short, status, took
 from ostinato.faces.cli.periods import read_time
-from ostinato.faces.cli.run_commands import error_text
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.run_commands import Id, Reason, error_text
+from ostinato.faces.cli.session import Session, command, command_group
 from ostinato.faces.cli.step_timeline import StepTimeline, now, span
-from ostinato.faces.cli.waiting import say_without_nodes
+from ostinato.faces.cli.waiting import is_finished, wait_until
 
-functions = typer.Typer(
-    help="Start durable functions, watch them, send them messages.", no_args_is_help=True, rich_markup_mode=None
-)
+functions = command_group("Start durable functions, watch them, send them messages.")
 
-Id = Annotated[str, typer.Argument(help="A run's id, or the id it was started with.")]
-Reason = Annotated[str, typer.Option(help="Why; kept with the run.")]
 _SHOWN = 20  # steps on the page of a run
-_LOOK = 0.3  # seconds between two looks
 
 
 @command(functions)
@@ -47,17 +41,12 @@ async def start(
 ) -> None:
     """Start a function, now or later."""
     time = None if at is None else read_time(at, "--at")
+    messages = read_object(send, "--send")
     answer = await session.client.functions.start(
-        function,
-        read_object(input, "--input"),
-        id=id,
-        at=time,
-        send=read_object(send, "--send"),
-        **options.as_fields(),
+        function, read_object(input, "--input"), id=id, at=time, send=messages, **options.as_fields()
     )
     if not wait:
-        words = f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before"
-        session.out.say(answer, words)
+        session.out.say(answer, f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before")
         return
     run = await _wait(session, answer["id"])
     await _show(session, run)
@@ -72,7 +61,7 @@ async def list_functions(
     status: Annotated[
         str | None, typer.Option(help="Runs with this status, such as waiting.", autocompletion=statuses)
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")] = 50,
+    limit: Limit = 50,
 ) -> None:
     """List runs of functions, the newest first."""
     session.out.items(
@@ -133,14 +122,11 @@ async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
 
 @command(functions)
 async def drain(session: Session) -> None:
-    """List the code versions that unfinished runs began with."""
+    """List the code versions that unfinished runs began with. The list shows which old versions must stay deployed. The
+    command changes nothing."""
     codes = await session.client.functions.drain()
-    if session.out.as_json:
-        session.out.json({"items": codes})
-    elif not codes:
-        session.out.console.print(Text("no run of a function has begun and is not over", style="dim"))
-    for code in [] if session.out.as_json else codes:
-        session.out.console.print(_drain_words(code), soft_wrap=True)
+    none = Text("no run of a function has begun and is not over", style="dim")
+    session.out.say({"items": codes}, *(map(_drain_words, codes) if codes else [none]))
 
 
 @command(functions)
@@ -151,25 +137,16 @@ async def draw(
 ) -> None:
     """Draw the steps of a run as SVG. Without -o, the file is ID.svg."""
     picture = await session.client.functions.draw(id)
-    file = file or f"{id.replace('/', '-')}.svg"
-    write_text(file, picture)
-    session.out.say({"file": file, "bytes": len(picture.encode())}, f"wrote {file}")
+    write_picture(session.out, file or f"{id.replace('/', '-')}.svg", picture)
 
 
 async def _wait(session: Session, id: str) -> Json:
-    """Wait until a run is over, and return it."""
-    warned = False
-    with session.out.progress("waiting", None) as tell:
-        while True:
-            run = await session.client.functions.get(id)
-            if run["finished"] is not None:
-                return run
-            if not warned:
-                warned = True
-                await say_without_nodes(session)
-            words = f"waits for {run['waits_for']}" if run["waits_for"] else run["status"]
-            tell(run["steps"], words=words)
-            await asyncio.sleep(_LOOK)
+    with session.out.progress("waiting") as tell:
+
+        def show(run: Json) -> None:
+            tell(run["steps"], words=f"waits for {run['waits_for']}" if run["waits_for"] else run["status"])
+
+        return await wait_until(session, lambda: session.client.functions.get(id), is_finished, show)
 
 
 async def _show(session: Session, run: Json) -> None:
@@ -183,8 +160,7 @@ async def _show(session: Session, run: Json) -> None:
 
 def _print_stopped(session: Session, id: str, state: str) -> None:
     over = state in ("succeeded", "failed", "timed_out", "cancelled", "terminated", "crashed")
-    words: str | Text = Text.assemble(f"{id}: ", status(state)) if over else f"asked {id} to stop"
-    session.out.say({"status": state}, words)
+    session.out.say({"status": state}, Text.assemble(f"{id}: ", status(state)) if over else f"asked {id} to stop")
 
 
 def _row(run: Json) -> tuple[Any, ...]:
@@ -197,42 +173,35 @@ def _row(run: Json) -> tuple[Any, ...]:
 def _page(run: Json) -> RenderableType:
     waits = f"waits for {run['waits_for']}" if run["waits_for"] else run["reason"] or ""
     version = None if run["version"] is None else f"{run['version']}, code {run['code']}"
-    parts: list[RenderableType] = [
-        Text.assemble((run["name"], "bold"), "  ", status(run["status"]), "  ", waits),
-        facts(
-            {
-                "run": run["id"],
-                "started with the id": run["key"],
-                "state": short(run["state"], 1000) if run["state"] is not None else None,
-                "input": short(run["input"], 1000) if run["input"] else None,
-                "result": short(run["result"], 1000) if run["result"] is not None else None,
-                "version": f"{version}, pinned" if version and run["pinned"] else version,
-                "histories": run["generation"] + 1 if run["generation"] else None,
-                "cancel asked for": moment(run["cancel_requested"]),
-                "started": moment(run["created"]),
-                "ended": moment(run["finished"]),
-                "took": took(run["created"], run["finished"]),
-                "parent": run["parent_id"],
-            }
-        ),
-    ]
+    values = {
+        "run": run["id"],
+        "started with the id": run["key"],
+        "state": short(run["state"], 1000),
+        "input": short(run["input"], 1000) if run["input"] else None,
+        "result": short(run["result"], 1000),
+        "version": f"{version}, pinned" if version and run["pinned"] else version,
+        "histories": run["generation"] + 1 if run["generation"] else None,
+        "cancel asked for": moment(run["cancel_requested"]),
+        "started": moment(run["created"]),
+        "ended": moment(run["finished"]),
+        "took": took(run["created"], run["finished"]),
+        "parent": run["parent_id"],
+    }
+    head = Text.assemble((run["name"], "bold"), "  ", status(run["status"]), "  ", waits)
+    parts: list[RenderableType] = [head, facts(values)]
     if run["error"]:
         parts.append(Text(error_text(run["error"]), style="red"))
     return Group(*parts)
 
 
 def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> RenderableType:
-    """Return a timeline of the newest `most` steps. If there are earlier steps, a line above the timeline says how
-    many, and shows `hint`."""
+    """Draw the last `most` recorded steps of a run. If earlier steps are left out, a line above the drawing says how
+    many, followed by `hint`."""
     newest = recorded[-most:]
     left_out = len(recorded) - len(newest)
-    notes = [f"{counted(left_out, 'earlier step')}; {hint}"] if left_out else []
-    words = span(run, newest)
-    return Group(
-        *(Text(note, style="dim") for note in notes),
-        StepTimeline(run, newest, now()),
-        *([Text(words, style="dim")] if words else []),
-    )
+    above = [Text(f"{counted(left_out, 'earlier step')}; {hint}", style="dim")] if left_out else []
+    below = [Text(words, style="dim")] if (words := span(run, newest)) else []
+    return Group(*above, StepTimeline(run, newest, now()), *below)
 
 
 def _drain_words(code: Json) -> Text:

@@ -11,10 +11,10 @@ from ostinato.faces.cli.completion import job_names
 from ostinato.faces.cli.options import RunOptions
 from ostinato.faces.cli.periods import read_time
 from ostinato.faces.cli.run_commands import page
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.session import Session, command, command_group
 from ostinato.faces.cli.waiting import wait_for_run
 
-jobs = typer.Typer(help="List the known jobs, and start one.", no_args_is_help=True, rich_markup_mode=None)
+jobs = command_group("List the known jobs, and start one.")
 
 
 @command(jobs, "list")
@@ -46,13 +46,12 @@ async def start(
     """Start a run, now or later. If no node knows the job, the run waits until one does."""
     moment = None if at is None else read_time(at, "--at")
     answer = await session.client.start(job, read_object(input, "--input"), id=id, at=moment, **options.as_fields())
-    words = f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before"
     if not wait:
-        session.out.say(answer, words)
+        session.out.say(answer, f"started {answer['id']}" if answer["new"] else f"{answer['id']} was started before")
     say_note(answer)
     if not wait:
         return
     run = await wait_for_run(session, answer["id"])
-    session.out.draw(run, lambda: page(run))
+    session.out.draw(run, page)
     if run["status"] != "succeeded":
         raise typer.Exit(1)

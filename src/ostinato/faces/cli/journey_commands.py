@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import Group, RenderableType
@@ -12,16 +11,14 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import NotFound, OstinatoError, short_repr
-from ostinato.faces.cli.arguments import Limit, read_object, say_note
+from ostinato.faces.cli.arguments import Limit, read_json, read_object, say_note
 from ostinato.faces.cli.completion import journey_names, phases
-from ostinato.faces.cli.files import write_text
+from ostinato.faces.cli.files import write_picture
 from ostinato.faces.cli.journey_files import check_files, draw_file, is_file, read_files
 from ostinato.faces.cli.output import Output, counted, facts, moment, short, status
-from ostinato.faces.cli.session import Place, Session, command, connect, place_command
+from ostinato.faces.cli.session import Place, Session, command, command_group, connect, place_command
 
-journeys = typer.Typer(
-    help="Check, deploy, start, answer and draw journeys.", no_args_is_help=True, rich_markup_mode=None
-)
+journeys = command_group("Check, deploy, start, answer and draw journeys.")
 
 Id = Annotated[str, typer.Argument(help="The journey's id, as its start answered it.")]
 Paths = Annotated[list[str], typer.Argument(help="Files, or folders of *.journey.yaml.", metavar="PATH…")]
@@ -42,9 +39,8 @@ async def check(place: Place, out: Output, path: Paths) -> None:
     files = check_files(path)
     problems = [one for file in files for one in file["problems"]]
     errors = sum(one["severity"] == "error" for one in problems)
-    words = [
-        Text(line, style="red" if severity == "error" else "yellow") for line, severity in _problem_lines(problems)
-    ]
+    colours = {"error": "red"}
+    words = [Text(line, style=colours.get(severity, "yellow")) for line, severity in _problem_lines(problems)]
     warnings = len(problems) - errors
     end = ", ".join([counted(len(files), "definition"), counted(errors, "error"), counted(warnings, "warning")])
     out.say({"items": files, "errors": errors, "warnings": warnings}, *words, end)
@@ -53,10 +49,8 @@ async def check(place: Place, out: Output, path: Paths) -> None:
 
 
 def _problem_lines(problems: list[Json]) -> Iterator[tuple[str, str]]:
-    """Yield a line and its severity for each problem.
-
-    A problem at many places has two lines: one for the first place, and one that counts the other places.
-    """
+    """Yield (line, severity) for each problem. If the same problem is at more than `_REPEATED` places, yield only two
+    pairs for it: a line about the first place, and a line with the number of other places."""
     groups: dict[tuple[str, str, str], list[Json]] = {}
     for problem in problems:
         groups.setdefault((problem["code"], problem["message"], problem["suggestion"]), []).append(problem)
@@ -104,8 +98,7 @@ async def draw(
                 picture = await client.journeys.draw(what)
             except NotFound:
                 picture = await client.journeys.draw_definition(what)
-    write_text(file, picture)
-    out.say({"file": file, "bytes": len(picture.encode())}, f"wrote {file}")
+    write_picture(out, file, picture)
 
 
 @command(journeys, creates=True)
@@ -124,22 +117,20 @@ async def start(
     answer = await session.client.journeys.start(
         name, context, version=version, wait=wait, at_once=at_once, headers=_headers(header), key=key
     )
-    session.out.draw(answer, lambda: _page(answer))
+    session.out.draw(answer, _page)
     say_note({"note": answer.get("_note")})
 
 
 @command(journeys, "status")
 async def show(session: Session, id: Id, header: Headers = None) -> None:
     """Show the status of a journey, and what it waits for."""
-    journey = await session.client.journeys.status(id, headers=_headers(header))
-    session.out.draw(journey, lambda: _page(journey))
+    session.out.draw(await session.client.journeys.status(id, headers=_headers(header)), _page)
 
 
 @command(journeys)
 async def result(session: Session, id: Id, header: Headers = None) -> None:
     """Show the outcome of a journey."""
-    outcome = await session.client.journeys.result(id, headers=_headers(header))
-    session.out.draw(outcome, lambda: _page(outcome))
+    session.out.draw(await session.client.journeys.result(id, headers=_headers(header)), _page)
 
 
 @command(journeys)
@@ -153,12 +144,9 @@ async def step(
     key: Key = None,
 ) -> None:
     """Send the input that a step of a journey waits for."""
-    try:
-        body: Any = json.loads(input)
-    except (ValueError, RecursionError) as problem:
-        raise OstinatoError(f"--input {short_repr(input)} is not JSON: {problem}") from None
+    body = read_json(input, "--input")
     journey = await session.client.journeys.step(id, step, body, wait=wait, headers=_headers(header), key=key)
-    session.out.draw(journey, lambda: _page(journey))
+    session.out.draw(journey, _page)
     say_note({"note": journey.get("_note")})
 
 
@@ -170,8 +158,7 @@ async def cancel(
     key: Key = None,
 ) -> None:
     """Cancel a journey, and run its compensations."""
-    journey = await session.client.journeys.cancel(id, reason, key=key)
-    session.out.draw(journey, lambda: _page(journey))
+    session.out.draw(await session.client.journeys.cancel(id, reason, key=key), _page)
 
 
 @command(journeys, "list")
@@ -247,19 +234,14 @@ def _headers(lines: list[str] | None) -> dict[str, str]:
 
 
 def _page(journey: Json) -> RenderableType:
-    """Format an answer about a journey, such as its status or its outcome, for the terminal."""
     shown_above = ("journeyId", "journeyName", "phase", "currentState", "updatedAt", "statusUrl", "_links", "_note")
     steps = [name for name, link in journey.get("_links", {}).items() if link["method"] == "POST" and name != "cancel"]
     phase = journey.get("phase", "RUNNING")
-    return Group(
-        Text.assemble((journey["journeyName"], "bold"), "  ", status(phase.lower())),
-        facts(
-            {
-                "journey": journey["journeyId"],
-                "state": journey.get("currentState"),
-                "waits for": ", ".join(steps),
-                "updated": moment(journey.get("updatedAt")),
-                **{name: short(value, 200) for name, value in journey.items() if name not in shown_above},
-            }
-        ),
-    )
+    values = {
+        "journey": journey["journeyId"],
+        "state": journey.get("currentState"),
+        "waits for": ", ".join(steps),
+        "updated": moment(journey.get("updatedAt")),
+        **{name: short(value, 200) for name, value in journey.items() if name not in shown_above},
+    }
+    return Group(Text.assemble((journey["journeyName"], "bold"), "  ", status(phase.lower())), facts(values))

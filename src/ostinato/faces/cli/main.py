@@ -1,7 +1,4 @@
-"""Run the command line, `ostinato`.
-
-The module of a command is imported only when the command is called. So no command waits for the imports of others.
-"""
+"""Run the command line, `ostinato`. The module of a command is imported only when the command is called."""
 
 from __future__ import annotations
 
@@ -56,10 +53,7 @@ _BEFORE = "jobs"  # the commands of ways are listed before this command
 
 
 def commands() -> dict[str, Command]:
-    """Return all commands by name, including those of extensions (`Way`).
-
-    Some extensions come with Ostinato, and the environment can name others.
-    """
+    """Return a dict from a name to a command, including the commands of extensions (`Way`)."""
     by_name: dict[str, Command] = {}
     for name, (place, help) in _COMMANDS.items():
         if name == _BEFORE:
@@ -81,8 +75,9 @@ _FORMATS = (["-o", "json"], ["--output", "json"])
 def code_of(problem: OstinatoError) -> int:
     """Return the exit code of an error.
 
-    It is 1 if the call was refused or something was not found, 2 if the input is wrong, and 3 if the store or the
-    server cannot be used.
+    - 1: something was refused or not found
+    - 2: the input is wrong
+    - 3: the store or the server cannot be used
     """
     from ostinato.client import Denied, Unreachable
 
@@ -98,17 +93,19 @@ def code_of(problem: OstinatoError) -> int:
 
 
 class Later(TyperCommand):
-    """A command whose code is imported only when it is called. Until then it has only a name and a help text."""
+    """A placeholder for a command, with its name and its help text. `load` imports the command itself, so that only the
+    code of the command that the user calls is imported."""
 
     def __init__(self, name: str, place: str, help: str) -> None:
         super().__init__(name, help=help)
         self._place = place
 
     def load(self, args: Sequence[str] = ()) -> Any:
-        """Import and return the command. For a group, only the subcommand that `args` name is built."""
+        """Import and return the command. `args` are the words that the user typed after its name. If the command is a
+        group, only the subcommand that `args` names is built, to save time."""
         target = load(self._place)
         if isinstance(target, typer.Typer):
-            return _plain(typer.main.get_group(_only(target, args)))
+            return read_plainly(typer.main.get_group(_only(target, args)))
         group = typer.Typer(add_completion=False, rich_markup_mode=None)
         match next(iter(signature(target).parameters), None):
             case "session":
@@ -121,14 +118,12 @@ class Later(TyperCommand):
                 place_command(group, self.name)(target)
             case _:
                 group.command(self.name)(target)
-        return _plain(typer.main.get_command(group))
+        return read_plainly(typer.main.get_command(group))
 
 
 def _only(group: typer.Typer, args: Sequence[str]) -> typer.Typer:
-    """Return a copy of `group` with only one command or inner group: the one that the first of `args` names.
-
-    Return `group` itself if it has no command or group of that name.
-    """
+    """Return a copy of `group` with only the member that is called `args[0]`. If this member is a group, it is reduced
+    in the same way, to the member that is called `args[1]`. If `group` has no member `args[0]`, return `group`."""
     commands = [one for one in group.registered_commands if one.name in args[:1]]
     groups = [copy(one) for one in group.registered_groups if one.name in args[:1]]
     if not commands and not groups:
@@ -141,13 +136,9 @@ def _only(group: typer.Typer, args: Sequence[str]) -> typer.Typer:
     return group
 
 
-def _plain(command: Any) -> Any:
-    read_plainly(command)
-    return command
-
-
 class Careful(TyperGroup):
-    """A group that prints an error as one line on standard error, without a traceback, and sets the exit code."""
+    """The group of all commands. If a command raises `OstinatoError`, the group prints the message to standard error,
+    without a traceback, and exits with the code of the error."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -188,7 +179,8 @@ _UNKNOWN = re.compile(r"No such command '([^']*)'")
 
 
 def spelled(args: list[str]) -> list[str]:
-    """Return `args` with command names instead of aliases, and with `--json` instead of `-o json`."""
+    """Return `args` with command names instead of aliases, and with `--json` instead of `-o json` or `--output json`.
+    If `-o` names a file, as for `export`, it is kept."""
     if not args:
         return args
     first = ALIASES.get(("", args[0]), args[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import ssl
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from importlib.util import find_spec
@@ -17,7 +16,7 @@ from ostinato.engine.access import Role, read_role
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.completion import roles
 from ostinato.faces.cli.output import Output
-from ostinato.faces.cli.session import PATIENCE, Place, require_existing
+from ostinato.faces.cli.session import PATIENCE, Place, certificates, require_existing
 
 if TYPE_CHECKING:
     from ostinato.faces.mcp.operators import Caller
@@ -32,12 +31,14 @@ async def mcp(
     role: Annotated[
         str | None,
         typer.Option(
-            help="The most that callers may do. [default: the token's role; reader without]", autocompletion=roles
+            help="The highest role that callers may use. [default: the role of the token; reader without a token]",
+            autocompletion=roles,
         ),
     ] = None,
     url: Annotated[str | None, typer.Option(help="A server instead of a store, as --server.")] = None,
 ) -> None:
-    """Serve tools for operators to an MCP client. Over HTTP, each request uses the token of its caller."""
+    """Serve tools for operators to an MCP client. Over HTTP, each request uses the token of its caller. Without --role,
+    the token of a caller limits what the caller may do, and a caller without a token may only read."""
     if find_spec("mcp") is None:
         raise OstinatoError("`ostinato mcp` needs the extra mcp: pip install 'ostinato[mcp]'")
     most = None if role is None else read_role(role)
@@ -45,8 +46,9 @@ async def mcp(
         raise OstinatoError("--role agent is for the tools of an agent; give reader, operator or admin")
     if url is not None:
         place = replace(place, server=url)
+    from ostinato.faces.auth import is_loopback
     from ostinato.faces.mcp.operators import operator_server
-    from ostinato.faces.mcp.serving import http_app, is_loopback, read_address, serve_http, serve_stdio, token_of
+    from ostinato.faces.mcp.serving import http_app, read_address, serve_http, serve_stdio, token_of
 
     host, port = ("127.0.0.1", 0) if http is None else read_address(http)
     async with AsyncExitStack() as opened:
@@ -78,17 +80,13 @@ async def mcp(
 
 
 async def _clients(place: Place, loopback: bool, opened: AsyncExitStack) -> Any:
-    """Return a function that takes a token and returns a client of `place`.
-
-    If `place` is a server, the client calls the server. If `place` is a store, the client calls the API in this
-    process. Tokens are checked in both cases.
-    """
+    """Return a function that takes a token, and returns a client that calls the API with this token. If `place` is a
+    server, the client calls that server. If it is a store, the API runs in this process, and needs no token if
+    `loopback` is true. The store is closed when `opened` is closed."""
     options: dict[str, Any] = {"namespace": place.namespace, "patience": PATIENCE}
     if place.server is not None:
-        if place.ca is not None:
-            options["verify"] = ssl.create_default_context(cafile=place.ca)
-        server = place.server
-        return lambda token: Client(server, token=token, **options)
+        server, verify = place.server, certificates(place)
+        return lambda token: Client(server, token=token, verify=verify, **options)
     import httpx
 
     from ostinato.app import Ostinato

@@ -1,7 +1,4 @@
-"""Print the output of commands, as JSON for programs or as text for people.
-
-Times of a schedule are shown in the schedule's zone with the offset. All other times are shown in UTC with `Z`.
-"""
+"""Print the output of commands, as JSON or as text. Times of a schedule are in its zone, all other times in UTC."""
 
 from __future__ import annotations
 
@@ -68,8 +65,7 @@ class Output:
         typer.echo(json.dumps(value, ensure_ascii=False))
 
     def say(self, value: Any, *words: str | Text) -> None:
-        """Print one answer. If JSON is wanted, print `value` as JSON. Otherwise print each text in `words` as a
-        line."""
+        """Print `value` if JSON is wanted. Otherwise print each text in `words` as a line."""
         if self.as_json:
             self.json(value)
             return
@@ -85,9 +81,11 @@ class Output:
         nothing: str = "none",
         **more: Any,
     ) -> None:
-        """Print many items: as `{"items": […]}` if JSON is wanted, else as a table.
+        """Print items.
 
-        `row` returns the cells of an item.
+        - If JSON is wanted, print `{"items": […]}`, with the fields in `more` added.
+        - Otherwise, if `items` is empty, print the text `nothing`.
+        - Otherwise print a table with the given columns. `row` gets an item and returns its cells.
         """
         if self.as_json:
             self.json({"items": list(items), **more})
@@ -96,11 +94,11 @@ class Output:
         else:
             self.console.print(table(columns, map(row, items)))
 
-    def draw(self, value: Any, picture: Callable[[], RenderableType]) -> None:
+    def draw(self, value: Any, picture: Callable[[Any], RenderableType]) -> None:
         if self.as_json:
             self.json(value)
         else:
-            self.console.print(picture())
+            self.console.print(picture(value))
 
     @contextmanager
     def progress(self, what: str, total: float | None = None) -> Any:
@@ -145,10 +143,8 @@ def status(word: str) -> Text:
 
 
 def moment(text: str | None, zone: Zone | None = None) -> str:
-    """Return a time as text: in `zone` with its offset, or else in UTC with `Z`. Return "" for None.
-
-    The text contains no space, so that it can be copied into another command.
-    """
+    """Return a time as text without spaces. In a `zone` it has an offset, as in `2026-03-01T09:00:00+01:00`. Without a
+    zone it is in UTC, as in `2026-03-01T08:00:00Z`. Returns "" for None."""
     if text is None:
         return ""
     at = datetime.fromisoformat(text).astimezone(UTC)

@@ -1,8 +1,4 @@
-"""`ostinato page`: type a spec in the terminal, and watch its next times.
-
-On a terminal, every key updates the page at once. If the input is not a terminal, each line is a spec, and one page is
-printed for it.
-"""
+"""`ostinato page`: type a spec, and watch its next times. Without a terminal, print a page for each input line."""
 
 from __future__ import annotations
 
@@ -41,10 +37,7 @@ Field = Literal["spec", "zone"]
 
 @dataclass(frozen=True)
 class State:
-    """The state of the page: the typed spec and zone, and the field with the cursor.
-
-    `example` is the index of the next example.
-    """
+    """The typed spec and zone, the field with the cursor, and the index of the next example."""
 
     spec: str
     zone: str
@@ -52,7 +45,6 @@ class State:
     example: int = 0
 
     def press(self, key: str) -> State:
-        """Return the state after a key was pressed."""
         if key == "\t":
             return replace(self, field="zone" if self.field == "spec" else "spec")
         if key in ("\x7f", "\b"):

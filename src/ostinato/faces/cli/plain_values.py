@@ -1,7 +1,6 @@
-"""Read plain values of options and arguments without pydantic.
+"""Read texts, whole numbers and lists of texts from the command line without pydantic.
 
-Plain values are texts, whole numbers and lists of texts. Typer reads values of other types, and reports wrong values.
-Typer loads pydantic, and loading pydantic takes longer than most commands.
+Typer reads all values with pydantic, which takes longer to load than most commands run.
 """
 
 from __future__ import annotations
@@ -12,27 +11,30 @@ from typing import Any
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 
 
-def read_plainly(command: Any) -> None:
-    """Make a command, and its subcommands, read plain values without pydantic."""
-    join_with_or = command.get_params  # also returns parameters that are added later, such as --help
+def read_plainly(command: Any) -> Any:
+    """Make a command and its subcommands convert their simple parameters without pydantic. Return the command.
+
+    Simple parameters are texts, whole numbers and lists of texts. Typer converts all other parameters, with pydantic.
+    """
+    get_typer_params = command.get_params  # also returns parameters that are added later, such as --help
 
     def get_params(ctx: Any) -> Any:
-        parameters = join_with_or(ctx)
+        parameters = get_typer_params(ctx)
         for parameter in parameters:
-            if (
-                getattr(parameter, "_runtime_param", parameter) is None
-            ):  # another version of Typer has no such attribute
+            # Another version of Typer has no such attribute.
+            if getattr(parameter, "_runtime_param", parameter) is None:
                 parameter._runtime_param = _Plain(parameter.type_descriptor)
         return parameters
 
     command.get_params = get_params
     for inner in getattr(command, "commands", {}).values():
         read_plainly(inner)
+    return command
 
 
 class _Plain:
-    """Replaces Typer's converter of a parameter. It reads plain values itself, and passes other values to Typer's
-    converter."""
+    """Converts the values of a parameter, in place of Typer's converter. It converts only texts, whole numbers and
+    lists of texts itself. For all other values, it loads and calls Typer's converter."""
 
     def __init__(self, descriptor: Any) -> None:
         self._descriptor = descriptor

@@ -21,17 +21,14 @@ _MOST = 200
 
 def show_plan(out: Output, plan: Json, more: Json | None = None) -> None:
     """Print a plan. Exit with code 1 if one of its schedules is declared elsewhere, in another file or in code."""
-    out.draw({**plan, **(more or {})}, lambda: plan_page(plan))
+    out.draw({**plan, **(more or {})}, plan_page)
     if plan["counts"]["taken"]:
         raise typer.Exit(1)
 
 
 def refused(out: Output, problem: OstinatoError) -> NoReturn:
-    """Print why a file of schedules was refused, and exit.
-
-    The exit code is 2 if the file has mistakes, and 1 if some of its schedules are declared elsewhere. Any other
-    `problem` is raised again.
-    """
+    """Print why a file of schedules was refused, and exit: with code 2 if the file has mistakes, with code 1 if some of
+    its schedules are declared elsewhere. If `problem` is another error, raise it again."""
     body = problem.__cause__.body if isinstance(problem.__cause__, Answered) else {}
     mistakes, plan = body.get("problems"), body.get("plan")
     if isinstance(problem, FileError):

@@ -1,7 +1,4 @@
-"""Restart a command with `--reload` when a Python file in the app's folder changes.
-
-The command runs in a child process. This option is for development.
-"""
+"""Run a command with `--reload` in a child process, and restart it when a Python file of the app changes."""
 
 from __future__ import annotations
 
@@ -24,10 +21,9 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def run_reloading(app: str | None, grace: float) -> None:
-    """Run this command without `--reload` in a child process, and restart it after changes, until a signal comes.
-
-    A child that is to be replaced has `grace` seconds to stop. Then it is stopped by force.
-    """
+    """Run this command, without `--reload`, in a child process. When a Python file of `app` changes, stop the child and
+    start a new one. Exit after a signal, or when a child has ended with code 0. An old child that has not stopped after
+    `grace` seconds gets a second signal, and is killed after another `grace` seconds."""
     if app is None:
         raise OstinatoError("--reload starts again with the code of your app; name it with --app module:name")
     folder = folder_of(app)
@@ -36,8 +32,7 @@ def run_reloading(app: str | None, grace: float) -> None:
 
 
 def folder_of(app: str) -> Path:
-    """Return the folder of the app's package or module. The files in this folder are watched. If there is no such
-    package or module, return the current folder."""
+    """Return the folder of the app's package or module. If the app is not found, return the current folder."""
     folder = Path.cwd()
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
@@ -49,10 +44,7 @@ def folder_of(app: str) -> Path:
 
 
 def snapshot(folder: Path) -> dict[Path, tuple[int, int]]:
-    """Return a dict from each Python file below a folder to its modification time and size.
-
-    Virtual environments and hidden folders are left out.
-    """
+    """Return (mtime, size) of each Python file below a folder, except in hidden folders and virtual environments."""
     states: dict[Path, tuple[int, int]] = {}
     for path, folders, files in os.walk(folder):
         place = Path(path)
@@ -75,48 +67,58 @@ def changed(before: Mapping[Path, object], after: Mapping[Path, object]) -> list
     return sorted(one for one in before.keys() | after.keys() if before.get(one) != after.get(one))
 
 
+def _exit_code(code: int) -> int:
+    """Return the exit code for a child that was asked to stop. A negative `code` is the signal that ended the child."""
+    if -code in _SIGNALS:
+        return 0
+    return code if code >= 0 else 128 - code  # as a shell reports a process that a signal has ended
+
+
 class _Reloader:
     def __init__(self, command: list[str], folder: Path, grace: float) -> None:
         self._command = command
         self._folder = folder
         self._grace = grace
         self._child: subprocess.Popen[bytes] | None = None
+        self._signalled_child: subprocess.Popen[bytes] | None = None  # the child that has got the signal
         self._stopping = threading.Event()
 
     def run(self) -> int:
-        """Run child processes until a signal comes or a child ends with code 0. Return the exit code of the last
-        child."""
+        """Run child processes until a signal comes or a child ends with code 0. Return the last exit code."""
         for name in _SIGNALS:
             signal.signal(name, self._signalled)
         typer.echo(f"watching {self._folder} for changes of Python files")
         while True:
             seen = snapshot(self._folder)  # taken before the child reads the files, so that no change is missed
             self._child = subprocess.Popen(self._command, start_new_session=True)
-            if self._stopping.is_set():  # the signal came before the child existed
-                self._child.terminate()
+            if self._stopping.is_set() and self._signalled_child is not self._child:
+                self._child.terminate()  # the signal came before the child existed
             code = self._until_change(seen)
             if code is not None:
                 return code
 
     def _signalled(self, number: int, _: object) -> None:
-        """Stop reloading, and pass a signal on to the child. The child has its own session, so the terminal sends its
-        signals only to this process."""
+        """Stop reloading, and pass the signal on to the child. The child has its own session, so Ctrl-C in the terminal
+        does not reach the child directly."""
         self._stopping.set()
         if self._child is not None and self._child.poll() is None:
+            self._signalled_child = self._child
             self._child.send_signal(number)
 
     def _until_change(self, seen: dict[Path, tuple[int, int]]) -> int | None:
-        """Wait until a watched file changes. Then stop the child, and return None.
+        """Wait until the child must be replaced, or until the reloading ends.
 
-        If a signal comes, wait until the child has ended, and return its exit code. If the child ends with code 0,
-        return 0. If the child ends with another code, keep waiting for a change.
+        - If a watched file differs from `seen`, stop the child, and return None: a new child is needed.
+        - If the child ends with code 0, return 0. If it ends with another code, keep waiting for a change.
+        - After a signal, wait until the child ends, and return its exit code, or 0 if the signal itself has ended it,
+          as it does while the child still imports the app.
         """
         child = self._child
         assert child is not None
         ended = False
         while True:
             if self._stopping.is_set():
-                return child.wait()
+                return _exit_code(child.wait())
             if not ended and child.poll() is not None:
                 if child.returncode == 0:
                     return 0
@@ -126,7 +128,7 @@ class _Reloader:
             if files := changed(seen, now):
                 self._say(files)
                 self._stop(child)
-                return None if not self._stopping.is_set() else child.returncode
+                return None if not self._stopping.is_set() else _exit_code(child.returncode)
             self._stopping.wait(_LOOK)
 
     def _say(self, files: list[Path]) -> None:
@@ -135,7 +137,8 @@ class _Reloader:
         typer.echo(f"changed: {named}{more}; starting again")
 
     def _stop(self, child: subprocess.Popen[bytes]) -> None:
-        """Stop the child: by a signal to stop gracefully, then a second signal to stop at once, then by kill."""
+        """Stop the child, and wait until it has ended. After the first signal it may stop gracefully. After a grace
+        period, a second signal stops it at once. After another such period it is killed."""
         for end in (child.terminate, child.terminate, child.kill):
             if child.poll() is None:
                 end()

@@ -9,11 +9,12 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ostinato.client import Json
+from ostinato.faces.cli.arguments import Limit
 from ostinato.faces.cli.completion import job_names, statuses
 from ostinato.faces.cli.output import facts, moment, short, status, took
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.session import Session, command, command_group
 
-runs = typer.Typer(help="List, inspect, cancel and retry runs.", no_args_is_help=True, rich_markup_mode=None)
+runs = command_group("List, inspect, cancel and retry runs.")
 
 Id = Annotated[str, typer.Argument(help="A run's id, or the id it was started with.")]
 Reason = Annotated[str, typer.Option(help="Why; kept with the run.")]
@@ -30,7 +31,7 @@ async def list_runs(
     ] = None,
     parent: Annotated[str | None, typer.Option(help="Runs that this run has started.")] = None,
     attempts: Annotated[bool, typer.Option("--attempts", help="Every attempt as a line of its own.")] = False,
-    limit: Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")] = 50,
+    limit: Limit = 50,
 ) -> None:
     """List runs, the newest first."""
     listed = await session.client.runs(name=name, status=status, parent=parent, attempts=attempts, limit=limit)
@@ -40,25 +41,21 @@ async def list_runs(
 @command(runs)
 async def show(session: Session, id: Id) -> None:
     """Show a run: its newest attempt."""
-    run = await session.client.run(id)
-    session.out.draw(run, lambda: page(run))
+    session.out.draw(await session.client.run(id), page)
 
 
 @command(runs)
 async def attempts(session: Session, id: Id) -> None:
     """List all attempts of a run, the first one first."""
-    listed = await session.client.attempts(id)
-    session.out.items(listed, _COLUMNS, _row)
+    session.out.items(await session.client.attempts(id), _COLUMNS, _row)
 
 
 @command(runs)
 async def log(session: Session, id: Id) -> None:
     """Show the log lines of all attempts."""
-    lines = await session.client.log(id)
-    columns = ("at", "level", "message")
     session.out.items(
-        lines,
-        columns,
+        await session.client.log(id),
+        ("at", "level", "message"),
         lambda line: (moment(line["at"]), line["level"], line["message"]),
         nothing="it has logged nothing",
     )
@@ -67,13 +64,13 @@ async def log(session: Session, id: Id) -> None:
 @command(runs)
 async def cancel(session: Session, id: Id, reason: Reason = "") -> None:
     """Ask a run to stop."""
-    await _print_stopped(session, id, await session.client.cancel(id, reason))
+    _print_stopped(session, id, await session.client.cancel(id, reason))
 
 
 @command(runs)
 async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
     """End a run at once, whatever it is doing."""
-    await _print_stopped(session, id, await session.client.terminate(id, reason))
+    _print_stopped(session, id, await session.client.terminate(id, reason))
 
 
 @command(runs)
@@ -83,7 +80,7 @@ async def retry(session: Session, id: Id) -> None:
     session.out.say(answer, f"started {answer['id']}, which repeats {id}")
 
 
-async def _print_stopped(session: Session, id: str, state: str) -> None:
+def _print_stopped(session: Session, id: str, state: str) -> None:
     words = f"asked {id} to stop" if state == "active" else Text.assemble(f"{id}: ", status(state))
     session.out.say({"status": state}, words)
 
@@ -95,33 +92,29 @@ def _row(run: Json) -> tuple[Any, ...]:
 
 
 def page(run: Json) -> RenderableType:
-    error = run["error"]
-    parts: list[RenderableType] = [
-        Text.assemble((run["name"], "bold"), "  ", status(run["status"]), "  ", run["reason"] or ""),
-        facts(
-            {
-                "run": run["id"],
-                "kind": _KINDS.get(run["kind"]),
-                "attempt": run["attempt"],
-                "started with the id": run["key"],
-                "input": short(run["input"], 1000) if run["input"] else None,
-                "result": short(run["result"], 1000) if run["result"] is not None else None,
-                "progress": short(run["progress"]) if run["progress"] else None,
-                "due": moment(run["due"]),
-                "began": moment(run["started"]),
-                "ended": moment(run["finished"]),
-                "took": took(run["started"], run["finished"]),
-                "queue": run["queue"],
-                "node": run["node"],
-                "parent": run["parent_id"],
-                "serial key": run["serial_key"],
-                "limit": run["concurrency_key"],
-                "by": run["actor"],
-            }
-        ),
-    ]
-    if error:
-        parts.append(Text(error_text(error), style="red"))
+    values = {
+        "run": run["id"],
+        "kind": _KINDS.get(run["kind"]),
+        "attempt": run["attempt"],
+        "started with the id": run["key"],
+        "input": short(run["input"], 1000) if run["input"] else None,
+        "result": short(run["result"], 1000),
+        "progress": short(run["progress"]) if run["progress"] else None,
+        "due": moment(run["due"]),
+        "began": moment(run["started"]),
+        "ended": moment(run["finished"]),
+        "took": took(run["started"], run["finished"]),
+        "queue": run["queue"],
+        "node": run["node"],
+        "parent": run["parent_id"],
+        "serial key": run["serial_key"],
+        "limit": run["concurrency_key"],
+        "by": run["actor"],
+    }
+    head = Text.assemble((run["name"], "bold"), "  ", status(run["status"]), "  ", run["reason"] or "")
+    parts: list[RenderableType] = [head, facts(values)]
+    if run["error"]:
+        parts.append(Text(error_text(run["error"]), style="red"))
     if run["kind"] == "function":
         parts.append(Text(f"`ostinato functions steps {run['id']}` shows its steps", style="dim"))
     return Group(*parts)

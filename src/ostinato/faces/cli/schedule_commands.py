@@ -28,11 +28,11 @@ from ostinato.faces.cli.completion import catchups, endings, job_names, schedule
 from ostinato.faces.cli.options import Input, Overlap, ScheduleOptions, Unset, changed_options
 from ostinato.faces.cli.output import facts, moment, short, status, table, took
 from ostinato.faces.cli.periods import read_end, read_time
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.session import Session, command, command_group
 from ostinato.faces.cli.waiting import count_outcomes, wait_for_backfills
 from ostinato.when.zones import Zone
 
-schedules = typer.Typer(help="List, create and change schedules.", no_args_is_help=True, rich_markup_mode=None)
+schedules = command_group("List, create and change schedules.")
 
 Name = Annotated[str, typer.Argument(help="The schedule's name.", autocompletion=schedule_names)]
 At = Annotated[str, typer.Argument(help="One of its times; without an offset, wall-clock time in its zone.")]
@@ -71,8 +71,7 @@ async def show(
     recent: Annotated[int, typer.Option(min=0, max=1000, help="How many past times to show.")] = 10,
 ) -> None:
     """Show a schedule and its recent times."""
-    schedule = await session.client.schedules.get(name, recent=recent)
-    session.out.draw(schedule, lambda: _page(schedule))
+    session.out.draw(await session.client.schedules.get(name, recent=recent), _page)
 
 
 @command(schedules, creates=True)
@@ -108,8 +107,7 @@ async def update(
     if_match: IfMatch = None,
 ) -> None:
     """Change the given settings of a schedule. No due time is lost or repeated."""
-    action = read_action(job)
-    changes = {**only_given(action=action), **changed_options(options, unset)}
+    changes = {**only_given(action=read_action(job)), **changed_options(options, unset)}
     if spec is None and not tz and not changes:
         raise OstinatoError("nothing to change; give --spec, --tz, --job, --input, --overlap, --unset …")
     before = await session.client.schedules.get(name, recent=0)
@@ -123,11 +121,7 @@ async def update(
 
 
 @command(schedules)
-async def pause(
-    session: Session,
-    chosen: Chosen,
-    note: Note = "",
-) -> None:
+async def pause(session: Session, chosen: Chosen, note: Note = "") -> None:
     """Pause a schedule: it starts no runs until it is resumed. Active runs continue."""
     calls = session.client.schedules
     await change(session, chosen, "paused", lambda one: calls.pause(one, note))
@@ -148,12 +142,7 @@ async def resume(
 
 
 @command(schedules)
-async def trigger(
-    session: Session,
-    chosen: Chosen,
-    input: Input = None,
-    overlap: Overlap = None,
-) -> None:
+async def trigger(session: Session, chosen: Chosen, input: Input = None, overlap: Overlap = None) -> None:
     """Run a schedule now."""
     calls, parsed = session.client.schedules, read_object(input, "--input")
     await change(session, chosen, "triggered", lambda one: calls.trigger(one, input=parsed, overlap=overlap))
@@ -252,12 +241,8 @@ async def history(
         last=None if last is None else read_end(last, "--last", zone),
         limit=limit,
     )
-    session.out.items(
-        occurrences,
-        _OCCURRENCE,
-        lambda occurrence: _occurrence(occurrence, zone),
-        nothing="none of its times has passed yet",
-    )
+    nothing = "none of its times has passed yet"
+    session.out.items(occurrences, _OCCURRENCE, lambda occurrence: _occurrence(occurrence, zone), nothing=nothing)
 
 
 @command(schedules)
@@ -279,11 +264,9 @@ _OCCURRENCE = ("time", "status", "began", "took", "attempt", "why", "run")
 
 
 def _occurrence(occurrence: Json, zone: Zone) -> tuple[Any, ...]:
-    count = (
-        f" and {occurrence['count'] - 1} more to {moment(occurrence['last'], zone)}" if occurrence["count"] > 1 else ""
-    )
+    more = f" and {occurrence['count'] - 1} more to {moment(occurrence['last'], zone)}"
     return (
-        moment(occurrence["nominal"], zone) + count,
+        moment(occurrence["nominal"], zone) + (more if occurrence["count"] > 1 else ""),
         status(occurrence["status"]),
         moment(occurrence["started"], zone),
         took(occurrence["started"], occurrence["finished"]),
@@ -295,37 +278,33 @@ def _occurrence(occurrence: Json, zone: Zone) -> tuple[Any, ...]:
 
 def _page(schedule: Json) -> RenderableType:
     policies, late, zone = schedule["policies"], schedule["lateness"], zone_of(schedule)
-    parts: list[RenderableType] = [
-        Text.assemble(
-            (schedule["name"], "bold"), "  ", status(schedule["state"]), "  ", (schedule["reason"] or "", "red")
-        ),
-        facts(
-            {
-                "when": schedule["words"],
-                "starts": schedule["starts"],
-                "input": short(schedule["input"], 200) if schedule["input"] else None,
-                "options": short(schedule["options"], 200) if schedule["options"] else None,
-                "overlap": policies["overlap"],
-                "catch-up": policies["catchup"]["mode"],
-                "paused": moment(schedule["paused"], zone),
-                "notes": schedule["notes"],
-                "memo": short(schedule["memo"], 200) if schedule["memo"] is not None else None,
-                "attributes": short(schedule["attributes"], 200) if schedule["attributes"] else None,
-                "remaining": schedule["remaining"],
-                "next": ", ".join(moment(at, zone) for at in schedule["upcoming"][:5]),
-                "late": f"{late['late']}, will run {late['will_run']}" if late["late"] else None,
-                "running": ", ".join(schedule["running"]),
-                "waiting": schedule["waiting"] or None,
-                "counts": ", ".join(f"{name} {count}" for name, count in schedule["counts"].items()),
-                "last success": moment(schedule["last_success"], zone),
-                "failures in a row": schedule["failures"] or None,
-                "tags": ", ".join(schedule["tags"]),
-                "declared in": schedule["origin"],
-                "created": moment(schedule["created"]),
-                "conflict token": schedule["token"],
-            }
-        ),
-    ]
+    reason = (schedule["reason"] or "", "red")
+    values = {
+        "when": schedule["words"],
+        "starts": schedule["starts"],
+        "input": short(schedule["input"], 200) if schedule["input"] else None,
+        "options": short(schedule["options"], 200) if schedule["options"] else None,
+        "overlap": policies["overlap"],
+        "catch-up": policies["catchup"]["mode"],
+        "paused": moment(schedule["paused"], zone),
+        "notes": schedule["notes"],
+        "memo": short(schedule["memo"], 200),
+        "attributes": short(schedule["attributes"], 200) if schedule["attributes"] else None,
+        "remaining": schedule["remaining"],
+        "next": ", ".join(moment(at, zone) for at in schedule["upcoming"][:5]),
+        "late": f"{late['late']}, will run {late['will_run']}" if late["late"] else None,
+        "running": ", ".join(schedule["running"]),
+        "waiting": schedule["waiting"] or None,
+        "counts": ", ".join(f"{name} {count}" for name, count in schedule["counts"].items()),
+        "last success": moment(schedule["last_success"], zone),
+        "failures in a row": schedule["failures"] or None,
+        "tags": ", ".join(schedule["tags"]),
+        "declared in": schedule["origin"],
+        "created": moment(schedule["created"]),
+        "conflict token": schedule["token"],
+    }
+    head = Text.assemble((schedule["name"], "bold"), "  ", status(schedule["state"]), "  ", reason)
+    parts: list[RenderableType] = [head, facts(values)]
     if schedule["recent"]:
         parts += [Text(""), table(_OCCURRENCE, (_occurrence(past, zone) for past in schedule["recent"]))]
     return Group(*parts)

@@ -1,7 +1,7 @@
 """`ostinato serve` runs the engine with the API. `ostinato worker` runs the engine alone.
 
-A signal stops the process gracefully: requests finish, and the engine drains. A second signal ends the process at once,
-as a crash would.
+After a signal, requests and runs in progress have time to finish. A second signal ends the process at once, as a crash
+would.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import gc
 import inspect
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager
+from dataclasses import dataclass, fields
 from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,6 +26,8 @@ from ostinato.faces.cli.configuration import Configuration, configuration, opera
 from ostinato.faces.cli.loading import load_app
 from ostinato.faces.cli.logs import configure_logs
 from ostinato.faces.cli.named_ways import more_ways
+from ostinato.faces.cli.output import counted
+from ostinato.faces.cli.session import parameter_options
 from ostinato.model import read_length
 from ostinato.until_signal import run_until_signal
 from ostinato.when.instants import SECOND
@@ -38,64 +41,72 @@ _TO_STOP = 5.0  # seconds beyond the grace that a process needs to stop
 _APP = Annotated[str | None, typer.Option("--app", help="Your app, as module:name. [default: one without jobs]")]
 _STORE = Annotated[str | None, typer.Option(help="The store. [default: the app's own, else sqlite:///ostinato.db]")]
 _CONFIG = Annotated[str | None, typer.Option(help="A TOML file with the same settings. [env: OSTINATO_CONFIG]")]
-_QUEUE = Annotated[list[str] | None, typer.Option(help="A queue to serve; several times for several.")]
-_CONCURRENCY = Annotated[
-    int | None, typer.Option(help="How many functions run at once. [default: the app's own, else 100]")
-]
-_THREADS = Annotated[int | None, typer.Option(help="Threads for plain functions. [default: the app's own, else 16]")]
-_LEASE = Annotated[str | None, typer.Option(help="How long after its last renewal a node counts as dead.")]
-_GRACE = Annotated[str | None, typer.Option(help="How long a node that stops waits for what it runs.")]
-_KEEP_RUNS = Annotated[str | None, typer.Option(help="How long runs that are over are kept.")]
-_KEEP_EVENTS = Annotated[str | None, typer.Option(help="How long events are kept.")]
-_EGRESS_ALLOW = Annotated[
-    list[str] | None, typer.Option(help="A name or network that jobs and webhooks may call though it is private.")
-]
-_EGRESS_PRIVATE = Annotated[
-    bool | None,
-    typer.Option("--egress-allow-private/--no-egress-allow-private", help="Let them call private addresses."),
-]
-_EGRESS_ONLY = Annotated[list[str] | None, typer.Option(help="Let them call nothing but these names and networks.")]
-_EGRESS_DENY = Annotated[list[str] | None, typer.Option(help="A name or network that they never call.")]
-_LOG_FORMAT = Annotated[str | None, typer.Option(help="text or json. [default: text]", autocompletion=log_formats)]
-_LOG_LEVEL = Annotated[
-    str | None, typer.Option(help="debug, info, warning, error. [default: info]", autocompletion=log_levels)
-]
-
-
 _RELOAD = Annotated[
     bool, typer.Option("--reload", help="Start again when a Python file of the app's folder changes: for development.")
 ]
 
 
+@dataclass(frozen=True)
+class NodeFlags:
+    """The settings of a node, as flags. A flag that was not given is None."""
+
+    queue: Annotated[list[str] | None, typer.Option(help="A queue to serve; several times for several.")] = None
+    concurrency: Annotated[
+        int | None, typer.Option(help="How many functions run at once. [default: the app's own, else 100]")
+    ] = None
+    threads: Annotated[
+        int | None, typer.Option(help="Threads for plain functions. [default: the app's own, else 16]")
+    ] = None
+    lease: Annotated[str | None, typer.Option(help="How long after its last renewal a node counts as dead.")] = None
+    grace: Annotated[str | None, typer.Option(help="How long a node that stops waits for what it runs.")] = None
+    keep_runs: Annotated[str | None, typer.Option(help="How long runs that are over are kept.")] = None
+    keep_events: Annotated[str | None, typer.Option(help="How long events are kept.")] = None
+    egress_allow: Annotated[
+        list[str] | None, typer.Option(help="A name or network that jobs and webhooks may call though it is private.")
+    ] = None
+    egress_allow_private: Annotated[
+        bool | None,
+        typer.Option("--egress-allow-private/--no-egress-allow-private", help="Let them call private addresses."),
+    ] = None
+    egress_only: Annotated[
+        list[str] | None, typer.Option(help="Let them call nothing but these names and networks.")
+    ] = None
+    egress_deny: Annotated[list[str] | None, typer.Option(help="A name or network that they never call.")] = None
+    log_format: Annotated[
+        str | None, typer.Option(help="text or json. [default: text]", autocompletion=log_formats)
+    ] = None
+    log_level: Annotated[
+        str | None, typer.Option(help="debug, info, warning, error. [default: info]", autocompletion=log_levels)
+    ] = None
+
+
 def takes_way_settings(function: Callable[..., None]) -> Callable[..., None]:
-    """Decorator: add an option to a command for each setting that `operator_settings` returns."""
-    kind = inspect.Parameter.KEYWORD_ONLY
-    declared = [
-        parameter.replace(kind=kind)
-        for parameter in inspect.signature(function, eval_str=True).parameters.values()
+    """Decorate a command whose parameter `node` is a `NodeFlags`. The decorated command has an option for each field of
+    `NodeFlags`, and an option for each setting of an extension (`Way`) that operators can set."""
+    declared = inspect.signature(function, eval_str=True).parameters.values()
+    options = [
+        option
+        for parameter in declared
         if parameter.kind is not inspect.Parameter.VAR_KEYWORD
+        for option in parameter_options(parameter)
     ]
-    of_ways = [
-        inspect.Parameter(
-            name,
-            kind,
-            default=None,
-            annotation=Annotated[list[str] | None if setting.many else str | None, typer.Option(help=setting.help)],
-        )
-        for name, setting in operator_settings().items()
-    ]
+    for name, setting in operator_settings().items():
+        kind: Any = Annotated[list[str] | None if setting.many else str | None, typer.Option(help=setting.help)]
+        options.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind))
 
     @wraps(function)
-    def run(**options: Any) -> None:
-        function(**options)
+    def run(**values: Any) -> None:
+        node = NodeFlags(**{flag.name: values.pop(flag.name) for flag in fields(NodeFlags)})
+        function(node=node, **values)
 
-    run.__signature__ = inspect.Signature([*declared, *of_ways])  # type: ignore[attr-defined]
+    run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {}
     return run
 
 
 @takes_way_settings
 def serve(
+    *,
     store: _STORE = None,
     app: _APP = None,
     host: Annotated[str | None, typer.Option(help="Where to listen. [default: 127.0.0.1]")] = None,
@@ -119,19 +130,7 @@ def serve(
     linger: Annotated[
         str | None, typer.Option(help="How long to keep answering, as not ready, before closing. [default: 0s]")
     ] = None,
-    queue: _QUEUE = None,
-    concurrency: _CONCURRENCY = None,
-    threads: _THREADS = None,
-    lease: _LEASE = None,
-    grace: _GRACE = None,
-    keep_runs: _KEEP_RUNS = None,
-    keep_events: _KEEP_EVENTS = None,
-    egress_allow: _EGRESS_ALLOW = None,
-    egress_allow_private: _EGRESS_PRIVATE = None,
-    egress_only: _EGRESS_ONLY = None,
-    egress_deny: _EGRESS_DENY = None,
-    log_format: _LOG_FORMAT = None,
-    log_level: _LOG_LEVEL = None,
+    node: NodeFlags,
     config: _CONFIG = None,
     reload: _RELOAD = False,
     demo: Annotated[bool, typer.Option("--demo", help="Run demo schedules, shown live in the terminal.")] = False,
@@ -141,9 +140,9 @@ def serve(
     **of_ways: Any,
 ) -> None:
     """Run the engine and the API in one process."""
-    others = ("config", "reload", "demo", "demo_seconds", "of_ways")
-    flags = {name: value for name, value in locals().items() if name not in (*others, "others")} | of_ways
-    settings = configuration(flags, config)
+    others = ("others", "node", "config", "reload", "demo", "demo_seconds", "of_ways")
+    flags = {name: value for name, value in locals().items() if name not in others}
+    settings = configuration({**flags, **vars(node), **of_ways}, config)
     if reload:
         if demo:
             raise OstinatoError("--demo brings its own app, which does not change; leave out --reload")
@@ -160,28 +159,16 @@ def serve(
 
 @takes_way_settings
 def worker(
+    *,
     store: _STORE = None,
     app: _APP = None,
-    queue: _QUEUE = None,
-    concurrency: _CONCURRENCY = None,
-    threads: _THREADS = None,
-    lease: _LEASE = None,
-    grace: _GRACE = None,
-    keep_runs: _KEEP_RUNS = None,
-    keep_events: _KEEP_EVENTS = None,
-    egress_allow: _EGRESS_ALLOW = None,
-    egress_allow_private: _EGRESS_PRIVATE = None,
-    egress_only: _EGRESS_ONLY = None,
-    egress_deny: _EGRESS_DENY = None,
-    log_format: _LOG_FORMAT = None,
-    log_level: _LOG_LEVEL = None,
+    node: NodeFlags,
     config: _CONFIG = None,
     reload: _RELOAD = False,
     **of_ways: Any,
 ) -> None:
     """Run the engine without the API."""
-    flags = {name: value for name, value in locals().items() if name not in ("config", "reload", "of_ways")} | of_ways
-    settings = configuration(flags, config)
+    settings = configuration({"store": store, "app": app, **vars(node), **of_ways}, config)
     if reload:
         _reload(settings)
     configure_logs(settings.log_format, settings.log_level)
@@ -197,7 +184,7 @@ def _reload(settings: Configuration) -> None:
 
 
 def make_app(settings: Configuration) -> Ostinato:
-    """Return the app that the settings name, or else an empty app. The settings are applied to it."""
+    """Return the app that the settings name, with the settings applied. If they name no app, return an empty app."""
     if settings.app is None:
         return Ostinato(settings.store or "sqlite:///ostinato.db", ways=more_ways(), **settings.settings)
     app = load_app(settings.app)
@@ -234,9 +221,6 @@ async def _demonstrate(settings: Configuration, stop: asyncio.Event, seconds: fl
     url = settings.store or "sqlite:///ostinato-demo.db"  # not the default store, which may hold a user's data
     before = 0
 
-    def listening(address: str) -> None:
-        typer.echo(f"Ostinato is listening on {address}")
-
     with the_demo.services() as services:
         app = the_demo.build(url, services)
 
@@ -247,6 +231,9 @@ async def _demonstrate(settings: Configuration, stop: asyncio.Event, seconds: fl
             if seconds:  # counted from here, so that the time of the start is not included
                 asyncio.get_running_loop().call_later(seconds, stop.set)
             await the_demo.show(app, stop, address)
+
+        def listening(address: str) -> None:
+            typer.echo(f"Ostinato is listening on {address}")
 
         await _answer(app, settings, stop, listening, any_port=any_port, beside=beside)
     words = f"It found {before} runs of an earlier time and went on." if before else "Run it again: it goes on."
@@ -263,13 +250,11 @@ async def _answer(
     any_port: bool = False,
     beside: Callable[[str], Coroutine[Any, Any, None]] | None = None,
 ) -> None:
-    """Serve the app until `stop` is set. `listening` is called with the address of the server.
-
-    `beside` is a coroutine function that is called with the same address. It runs while the server answers, and is
-    awaited before the app is closed.
-    """
+    """Serve the app until `stop` is set. As soon as the server accepts requests, call `listening` with its address, and
+    start `beside`, if it is given, as a task with the same address. If `engine` is false, serve only the API. If
+    `any_port` is true and the port is in use, listen on a free port."""
     from ostinato.faces.auth import Door
-    from ostinato.faces.http.server import Listening, bind, check_listening, serve
+    from ostinato.faces.http.server import Listening, check_listening, listen, serve
 
     where = Listening(
         host=settings.host,
@@ -295,7 +280,7 @@ async def _answer(
             for listener in beyond:
                 await check_listening(app, listener)
     entry = Door(app, open_on_loopback=where.open)
-    with bind(where, any_port=any_port) as door:
+    with listen(where, any_port=any_port) as door:
         wire = _wire(settings, entry)
         opened: AbstractAsyncContextManager[Any] = app if engine else app.connected()
         async with opened, AsyncExitStack() as faces:
@@ -321,10 +306,8 @@ def _settle() -> None:
 
 
 def wire_place(settings: Configuration) -> Listening | None:
-    """Return the address to listen on for Temporal's clients, or None if none is configured.
-
-    Raises `OstinatoError` if the setting is not HOST:PORT.
-    """
+    """Return the address for Temporal's clients. Returns None if the setting `temporal` is not given. Raises
+    `OstinatoError` if the setting is not HOST:PORT."""
     from ostinato.faces.http.server import Listening
 
     if settings.temporal is None:
@@ -365,7 +348,8 @@ def _say_without_jobs(app: Ostinato, settings: Configuration) -> None:
 
 
 def _list_names(kind: str, names: Sequence[str]) -> str:
-    """Return the first part of an enumeration, such as "workflows a, b, and ". Without names, return ""."""
+    """Return a part of a sentence that lists `names`, for example "workflows a, b, and " if `kind` is "workflow". The
+    rest of the sentence follows the "and". Returns "" if there are no names."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{kind}{'s' * (len(names) > 1)} {', '.join(names[:5])}{more}, and " if names else ""
 
@@ -378,15 +362,15 @@ async def _when_stopping(app: Ostinato, settings: Configuration, stop: asyncio.E
 def _say_stopping(app: Ostinato, settings: Configuration) -> None:
     running = len(app.engine.bodies.running)
     grace = f"{app.settings.grace / SECOND:g} s"
-    runs = "1 run" if running == 1 else f"{running} runs"
+    runs = counted(running, "run")
     words = f"stopping: waits up to {grace} for {runs}; again Ctrl-C: at once" if running else "stopping"
     _announce(settings, words, "stopping", runs=running)
 
 
 @contextmanager
 def _errors_as_lines(settings: Configuration) -> Iterator[None]:
-    """Context manager for errors that prevent the start. If the log is JSON, log the error and exit. Otherwise raise
-    the error."""
+    """Handle an `OstinatoError` that the `with` block raises. If the log format is JSON, write the error as a log line
+    and exit. If it is text, raise the error again."""
     try:
         yield
     except OstinatoError as problem:

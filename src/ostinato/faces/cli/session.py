@@ -1,7 +1,6 @@
-"""Turn functions into commands that work on a store or on a server.
+"""Turn functions into commands that work on a store or on a server, through the same client.
 
-A command uses the same client for both, so it is written once. On a store, `store_reads` answers most reads quickly.
-All other calls use the API's own functions, in this process and without a web framework.
+On a store, `store_reads` answers most reads. The API's own functions answer all other calls, in this process.
 """
 
 from __future__ import annotations
@@ -51,10 +50,9 @@ class Place:
 def read_place(
     store: str | None, server: str | None, token: str | None, namespace: str | None, ca: str | None = None
 ) -> Place:
-    """Return the place that options and environment name. An option has precedence over its environment variable.
-
-    Raises `OstinatoError` if both a store and a server are given as options.
-    """
+    """Return the place that the options name. An option that is None is read from its environment variable, for example
+    `OSTINATO_TOKEN`. But if `store` is given, `OSTINATO_SERVER` is ignored. Raises `OstinatoError` if both `store` and
+    `server` are given."""
     if store is not None and server is not None:
         raise OstinatoError("--store and --server are two places; name one")
     if store is None:
@@ -68,21 +66,22 @@ def read_place(
     )
 
 
+def certificates(place: Place) -> Any:
+    """Return httpx's `verify` option: the certificates that the user named, or True for those of the system."""
+    if place.ca is None:
+        return True
+    try:
+        return ssl.create_default_context(cafile=place.ca)
+    except OSError as problem:
+        raise OstinatoError(f"the certificates {place.ca} cannot be read: {problem}") from None
+
+
 @asynccontextmanager
 async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client]:
-    """Open a client for `place`. With `create`, a missing store is created, and an older store is migrated.
-
-    Raises `NotAStore` if the database has only tables of other programs. `create` makes no difference to this error.
-    """
+    """Open a client for `place`. With `create`, create a missing store, and migrate an older one."""
     if place.server is not None:
-        verify: Any = True
-        if place.ca is not None:
-            try:
-                verify = ssl.create_default_context(cafile=place.ca)
-            except OSError as problem:
-                raise OstinatoError(f"the certificates {place.ca} cannot be read: {problem}") from None
         async with Client(
-            place.server, token=place.token, namespace=place.namespace, patience=PATIENCE, verify=verify
+            place.server, token=place.token, namespace=place.namespace, patience=PATIENCE, verify=certificates(place)
         ) as client:
             yield client
         return
@@ -96,10 +95,7 @@ async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client
 
 
 def require_existing(store: str) -> None:
-    """Raise `StoreUnavailable` if the store is a file that does not exist.
-
-    Without this check, a mistyped name would create an empty store.
-    """
+    """Raise `StoreUnavailable` if the store's file is missing. Opening a mistyped name would create a store."""
     if not store_exists(store):
         raise StoreUnavailable(
             f"there is no store {store}; name one with --store or OSTINATO_STORE, or a server with --server"
@@ -107,17 +103,14 @@ def require_existing(store: str) -> None:
 
 
 def store_exists(store: str) -> bool:
-    """Return whether a file store exists. For any other store return True, because only opening it can tell."""
+    """Return whether the file of a SQLite store exists. Return True for other stores: only opening them can tell."""
     path = store.removeprefix("sqlite:///")
     return "://" in path or Path(path).exists()
 
 
 class _StoreCalls(Calling):
-    """Calls on a store in this process.
-
-    `store_reads` answers most reads; the API's own functions answer all other calls. Each of these modules is imported
-    when it is first needed.
-    """
+    """Answers calls from a store, in this process. The module `store_reads` answers most reads, and the functions of
+    the HTTP API answer all other calls."""
 
     def __init__(self, place: Place, opened: AsyncExitStack, create: bool) -> None:
         self.server = place.store
@@ -244,11 +237,9 @@ Command = Callable[..., Awaitable[None]]
 
 @contextmanager
 def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
-    """Yield `place`, or an empty temporary store instead.
-
-    The temporary store is used if `only_a_plan` is true and the store does not exist yet. Then a note says when the
-    store is created. `otherwise` is the condition in this note, such as "with --apply".
-    """
+    """Yield the place to work on: usually `place`. But if `only_a_plan` is true and the store does not exist, print a
+    note, and yield a place with an empty temporary store. In the note, `otherwise` says how the user can create the
+    store, for example "with --apply"."""
     if not only_a_plan or place.server is not None or store_exists(place.store):
         yield place
         return
@@ -259,16 +250,18 @@ def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[
 
 @contextmanager
 def empty_store(place: Place) -> Iterator[Place]:
-    """Yield the place with an empty temporary store, which is removed afterwards."""
+    """Yield a copy of `place` with an empty temporary store. The store is removed afterwards."""
     with TemporaryDirectory() as folder:
         yield replace(place, store=f"sqlite:///{folder}/empty.db")
 
 
-def command(group: typer.Typer, name: str | None = None, *, creates: bool = False) -> Callable[[Command], Command]:
-    """Decorator: register an async function `(session, …)` as a command of `group`.
+def command_group(help: str) -> typer.Typer:
+    return typer.Typer(help=help, no_args_is_help=True, rich_markup_mode=None)
 
-    The command also has the options that name the store or the server. With `creates`, it may create a missing store.
-    """
+
+def command(group: typer.Typer, name: str | None = None, *, creates: bool = False) -> Callable[[Command], Command]:
+    """Return a decorator that adds an async function `(session, …)` to `group` as a command. If `creates` is true, the
+    command may create a missing store."""
 
     async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:
         async with connect(place, create=creates) as client:
@@ -278,10 +271,8 @@ def command(group: typer.Typer, name: str | None = None, *, creates: bool = Fals
 
 
 def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
-    """Decorator: register an async function `(place, out, …)` as a command of `group`.
-
-    `place` is the store or server that the user chose. The function connects to `place`, if needed.
-    """
+    """Return a decorator that adds an async function `(place, out, …)` to `group` as a command. If the function needs a
+    client, it must connect to `place` itself."""
 
     async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:
         await function(place, out, **options)
@@ -290,10 +281,12 @@ def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Comm
 
 
 def _register(group: typer.Typer, name: str | None, function: Command, run: Any, *, skip: int) -> Command:
-    """Add `function` to `group` as a command.
+    """Add `function` to `group` as a command, and return `function`. The command has the options that every command
+    has, such as --store, and one option or argument for each parameter of `function`. But:
 
-    Its parameters after the first `skip` become options. A dataclass becomes one option for each of its fields. The
-    options that every command has are added.
+    - The first `skip` parameters of `function` get no option. `run` calls `function` and passes them, for example the
+      session.
+    - If the type of a parameter is a dataclass, the command has an option or argument for each field of the dataclass.
     """
     parameters = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
     groups: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}
@@ -305,7 +298,7 @@ def _register(group: typer.Typer, name: str | None, function: Command, run: Any,
         run_quietly(run(function, read_place(*shared), Output(as_json), options))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
-    taken = [part.replace(kind=keyword) for one in parameters for part in _options(one)]
+    taken = [part.replace(kind=keyword) for one in parameters for part in parameter_options(one)]
     names = {one.name for one in taken}
     shared = [
         inspect.Parameter(name, keyword, default=None, annotation=annotation)
@@ -321,7 +314,8 @@ def _register(group: typer.Typer, name: str | None, function: Command, run: Any,
     return function
 
 
-def _options(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+def parameter_options(parameter: inspect.Parameter) -> list[inspect.Parameter]:
+    """If the type of `parameter` is a dataclass, return a parameter for each field. Otherwise return `[parameter]`."""
     if not is_dataclass(parameter.annotation):
         return [parameter]
     hints = get_type_hints(parameter.annotation, include_extras=True)

@@ -62,7 +62,7 @@ async def simulate(
     simulation = await session.client.schedules.simulate(begin, end, **options)
     if svg is not None:
         write_text(svg, await session.client.schedules.draw(begin, end, **options))
-    session.out.draw(simulation, lambda: _page(simulation, svg, zone))
+    session.out.draw(simulation, lambda _: _page(simulation, svg, zone))
 
 
 def _span(text: str, option: str, zone: Zone) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
 from typing import Annotated
 
 import typer
@@ -14,9 +14,9 @@ from ostinato.errors import NotFound, OstinatoError, did_you_mean
 from ostinato.faces.cli.arguments import Limit, only_given
 from ostinato.faces.cli.completion import statuses
 from ostinato.faces.cli.output import facts, moment, short, status, table, took
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.session import Session, command, command_group
 
-webhooks = typer.Typer(help="Send events to URLs.", no_args_is_help=True, rich_markup_mode=None)
+webhooks = command_group("Send events to URLs.")
 
 Id = Annotated[str, typer.Argument(help="The webhook's id, or its URL where only one has it.")]
 Pattern = Annotated[list[str] | None, typer.Option("--pattern", help="Events by name, such as 'run:failed'.")]
@@ -50,21 +50,23 @@ async def list_webhooks(session: Session, limit: Limit = 1000) -> None:
 @command(webhooks)
 async def show(session: Session, id: Id) -> None:
     """Show a webhook and its last deliveries."""
-    calls = session.client.webhooks
     webhook = await _find(session, id)
-    recent = await calls.deliveries(webhook["id"], limit=_RECENT)
-    session.out.draw({**webhook, "recent": recent}, lambda: _page(webhook, recent))
+    recent = await session.client.webhooks.deliveries(webhook["id"], limit=_RECENT)
+    session.out.draw({**webhook, "recent": recent}, _page)
 
 
 @command(webhooks, creates=True)
 async def create(
     session: Session,
-    url: Annotated[str, typer.Argument(help="Where to send them; secret://NAME in it is replaced when it is sent.")],
+    url: Annotated[
+        str, typer.Argument(help="The URL to send events to. Each delivery replaces secret://NAME in it by the secret.")
+    ],
     pattern: Pattern = None,
     secret: Secret = None,
     notes: Annotated[str, typer.Option(help="Notes; kept with the webhook.")] = "",
 ) -> None:
-    """Send events to a URL from now on. With --pattern, only events whose names match."""
+    """Send events to a URL from now on. With --pattern, send only events whose names match. If the URL contains
+    secret://NAME, each delivery puts the secret with this name in its place."""
     webhook = await session.client.webhooks.create(url, pattern or ["*"], secret=secret, notes=notes)
     unsigned = "" if webhook["secrets"] else "; deliveries are not signed (--secret)"
     session.out.say(webhook, f"created {webhook['id']}{unsigned}")
@@ -152,21 +154,18 @@ async def redeliver(
 
 
 async def _find(session: Session, text: str) -> Json:
-    """Return a webhook by its id or its URL.
-
-    Raises `NotFound` if there is none, and `OstinatoError` if several webhooks have the URL.
-    """
+    """Return the webhook that `text` names by its id or by its URL. Raises `OstinatoError` if several webhooks have the
+    URL, and `NotFound` if there is no such webhook."""
     calls = session.client.webhooks
     if "://" not in text:
         return await calls.get(text)
-    listed = await calls.list(limit=1000)
+    listed = await calls.list(limit=sys.maxsize)
     matching = [one for one in listed if one["url"] == text]
     if len(matching) == 1:
         return matching[0]
     if matching:
-        raise OstinatoError(
-            f"{text} has {len(matching)} webhooks; name one: {', '.join(one['id'] for one in matching)}"
-        )
+        ids = ", ".join(one["id"] for one in matching)
+        raise OstinatoError(f"{text} has {len(matching)} webhooks; name one: {ids}")
     hint = did_you_mean(text, [one["url"] for one in listed])
     raise NotFound(f"there is no webhook to {text}" + (f"; {hint}" if hint else ""))
 
@@ -185,23 +184,21 @@ def _delivery(delivery: Json) -> tuple[object, ...]:
     )
 
 
-def _page(webhook: Json, recent: Sequence[Json]) -> RenderableType:
-    parts: list[RenderableType] = [
-        Text.assemble((webhook["url"], "bold"), "  ", status(webhook["state"]), "  ", (webhook["reason"] or "", "red")),
-        facts(
-            {
-                "webhook": webhook["id"],
-                "events": ", ".join(webhook["patterns"]),
-                "signed with": ", ".join(webhook["secrets"]) or "nothing",
-                "failing since": moment(webhook["failing"]),
-                "last success": moment(webhook["succeeded"]),
-                "last event checked": webhook["seq"],
-                "notes": webhook["notes"],
-                "created": moment(webhook["created"]),
-                "by": webhook["actor"],
-            }
-        ),
-    ]
-    if recent:
-        parts += [Text(""), table(_DELIVERY, map(_delivery, recent))]
+def _page(webhook: Json) -> RenderableType:
+    reason = (webhook["reason"] or "", "red")
+    values = {
+        "webhook": webhook["id"],
+        "events": ", ".join(webhook["patterns"]),
+        "signed with": ", ".join(webhook["secrets"]) or "nothing",
+        "failing since": moment(webhook["failing"]),
+        "last success": moment(webhook["succeeded"]),
+        "last event checked": webhook["seq"],
+        "notes": webhook["notes"],
+        "created": moment(webhook["created"]),
+        "by": webhook["actor"],
+    }
+    head = Text.assemble((webhook["url"], "bold"), "  ", status(webhook["state"]), "  ", reason)
+    parts: list[RenderableType] = [head, facts(values)]
+    if webhook["recent"]:
+        parts += [Text(""), table(_DELIVERY, map(_delivery, webhook["recent"]))]
     return Group(*parts)

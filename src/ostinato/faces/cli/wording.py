@@ -1,5 +1,4 @@
-"""Word errors of the API for the command line. The text names options of the command instead of fields of the
-request."""
+"""Adapt the texts of API errors to the command line: name options of the command instead of fields of the request."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ _SPREAD = ("target", "trigger", "options")  # fields whose own fields are option
 
 
 def in_words(problem: OstinatoError) -> str:
-    """Return the text of an error. The text names options of the command, not fields of the request."""
+    """Return the text of an error, with names of options in place of names of fields."""
     body = getattr(problem.__cause__, "body", None)
     problems = body.get("problems") if isinstance(body, dict) else None
     if not problems or not all("field" in one and "message" in one for one in problems):
@@ -46,19 +45,21 @@ def in_words(problem: OstinatoError) -> str:
 
 
 def _words(problem: dict[str, Any]) -> str:
-    """Return the text of one problem. The text begins with the option or argument that is wrong.
-
-    If the message already begins with the name of the field, the text is the message alone.
-    """
+    """Return the text of one problem: the option, its wrong value and the message, for example `--limit 0: …`. If the
+    message itself begins with the name of the field, return only the message."""
     field, message = str(problem["field"]), str(problem["message"])
-    name = field.rpartition(".")[2]
-    if message.startswith((f"{name} ", f"{name}: ")):
+    name = _without_number(field.rpartition(".")[2])
+    names = (name, _OPTIONS.get(name, name))
+    if name and message.startswith(tuple(f"{one}{end}" for one in names for end in (" ", ": "))):
         return message
     return f"{option(field)}{_value(problem)}: {message}"
 
 
 def option(field: str) -> str:
-    """Return the option or argument that sets a field of a request."""
+    """Return the option or argument that sets a field of a request. A field in the input of a journey is a JSON
+    pointer, such as `/customer/name`, or "" for the whole input."""
+    if not field or field.startswith("/"):
+        return ", ".join(["--input", *filter(None, [field[1:].replace("/", ".")])])
     place, _, rest = field.partition(".")
     if place not in ("body", "query", "path", "header") or not rest:
         return field
@@ -67,9 +68,15 @@ def option(field: str) -> str:
     name, _, inner = rest.partition(".")
     if name in _SPREAD and inner:
         name, _, inner = inner.partition(".")
+    name = _without_number(name)
     name = _OPTIONS.get(name, name)
     shown = _ARGUMENTS.get(name) or f"--{name.replace('_', '-')}"
     return f"{shown}, {inner}" if inner else shown
+
+
+def _without_number(name: str) -> str:
+    """Return the name of a field without the number of an item: `patterns[0]` becomes `patterns`."""
+    return name.partition("[")[0]
 
 
 def _value(problem: dict[str, Any]) -> str:

@@ -11,11 +11,11 @@ from rich.text import Text
 from ostinato.client import Json
 from ostinato.faces.cli.arguments import Limit
 from ostinato.faces.cli.completion import event_statuses, input_statuses, output_statuses, resolutions, workflow_names
-from ostinato.faces.cli.files import write_text
+from ostinato.faces.cli.files import write_picture
 from ostinato.faces.cli.output import facts, moment, short, table
-from ostinato.faces.cli.session import Session, command
+from ostinato.faces.cli.session import Session, command, command_group
 
-workflows = typer.Typer(help="Watch workflows, and settle their problems.", no_args_is_help=True, rich_markup_mode=None)
+workflows = command_group("Watch workflows, and settle their problems.")
 
 Name = Annotated[str, typer.Argument(help="The workflow's name.", autocompletion=workflow_names)]
 _STYLES = {
@@ -62,8 +62,7 @@ async def show(
     recent: Annotated[int, typer.Option(min=0, max=100, help="How many lines of activity to show.")] = 5,
 ) -> None:
     """Show a workflow's status, inputs and latest activity."""
-    workflow = await session.client.workflows.get(name, recent=recent)
-    session.out.draw(workflow, lambda: _page(workflow))
+    session.out.draw(await session.client.workflows.get(name, recent=recent), _page)
 
 
 @command(workflows)
@@ -81,8 +80,7 @@ async def runs(
 @command(workflows)
 async def run(session: Session, name: Name, run: Annotated[str, typer.Argument(help="The id of a run.")]) -> None:
     """Show a run: its attempts, the events it reserved, its effect."""
-    detail = await session.client.workflows.run(name, run)
-    session.out.draw(detail, lambda: _run_page(detail))
+    session.out.draw(await session.client.workflows.run(name, run), _run_page)
 
 
 @command(workflows)
@@ -168,9 +166,7 @@ async def draw(
 ) -> None:
     """Draw the producers, topics and consumers of a workflow as SVG. Without -o, the file is NAME.svg."""
     picture = await session.client.workflows.draw(name)
-    file = file or f"{name.replace('/', '-')}.svg"
-    write_text(file, picture)
-    session.out.say({"file": file, "bytes": len(picture.encode())}, f"wrote {file}")
+    write_picture(session.out, file or f"{name.replace('/', '-')}.svg", picture)
 
 
 @command(workflows)
@@ -256,23 +252,19 @@ def _run(run: Json) -> tuple[object, ...]:
 
 
 def _page(workflow: Json) -> RenderableType:
-    groups = [_group(group) for group in workflow["inputs"]]
-    parts: list[RenderableType] = [
-        Text.assemble((workflow["name"], "bold"), "  ", _status(workflow["status"])),
-        facts(
-            {
-                "issue": Text(workflow["issue"], style="red") if workflow["issue"] else None,
-                "choices": ", ".join(workflow["choices"]),
-                "attention": Text(workflow["attention"], style="red") if workflow["attention"] else None,
-                "when": workflow["timing"],
-                "pending": _pending(workflow),
-                "inputs": "\n".join(groups),
-                "run": workflow["run_id"],
-                "version": workflow["version"],
-                "deployed": moment(workflow["deployed"]),
-            }
-        ),
-    ]
+    values = {
+        "issue": Text(workflow["issue"], style="red") if workflow["issue"] else None,
+        "choices": ", ".join(workflow["choices"]),
+        "attention": Text(workflow["attention"], style="red") if workflow["attention"] else None,
+        "when": workflow["timing"],
+        "pending": _pending(workflow),
+        "inputs": "\n".join(_group(group) for group in workflow["inputs"]),
+        "run": workflow["run_id"],
+        "version": workflow["version"],
+        "deployed": moment(workflow["deployed"]),
+    }
+    head = Text.assemble((workflow["name"], "bold"), "  ", _status(workflow["status"]))
+    parts: list[RenderableType] = [head, facts(values)]
     if workflow["activity"]:
         parts += [Text(""), *(Text(line) for line in workflow["activity"])]
     return Group(*parts)
@@ -287,21 +279,16 @@ def _run_page(detail: Json) -> RenderableType:
     run, output = detail["run"], detail["output"] or {}
     events = ", ".join(f"{event['topic']} {event['message_id']}" for event in detail["events"])
     error = run["error"] or {}
-    return Group(
-        Text.assemble((run["handler"], "bold"), "  ", _status(run["status"])),
-        facts(
-            {
-                "run": run["id"],
-                "phase": run["phase"],
-                "error": Text(error["message"], style="red") if error else None,
-                "title": run["title"],
-                "events": short(events, 200),
-                "effect": f"{output['status']}: {output['title']} ({output['mutator']})" if output else None,
-                "from": output.get("stems_from"),
-                "version": run["version"],
-                "begun": moment(run["created"]),
-            }
-        ),
-        Text(""),
-        table(_RUN, map(_run, detail["attempts"])),
-    )
+    values = {
+        "run": run["id"],
+        "phase": run["phase"],
+        "error": Text(error["message"], style="red") if error else None,
+        "title": run["title"],
+        "events": short(events, 200),
+        "effect": f"{output['status']}: {output['title']} ({output['mutator']})" if output else None,
+        "from": output.get("stems_from"),
+        "version": run["version"],
+        "begun": moment(run["created"]),
+    }
+    head = Text.assemble((run["handler"], "bold"), "  ", _status(run["status"]))
+    return Group(head, facts(values), Text(""), table(_RUN, map(_run, detail["attempts"])))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 from ostinato.doctor import diagnose as look_for_trouble
@@ -25,7 +26,6 @@ from ostinato.faces.http.shapes.admin import (
     Tokens,
     TokenShown,
 )
-from ostinato.when.instants import to_datetime
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
@@ -97,24 +97,8 @@ async def list_nodes(who: Reader, after: After = None, limit: Limit = 100) -> No
     """List the processes that run jobs."""
     now = who.app.engine.clock.now()
     nodes, more = page(await who.app.nodes(), lambda node: node.id, after, limit)
-    return Nodes(
-        items=[
-            NodeShown(
-                id=node.id,
-                name=node.name,
-                started=to_datetime(node.started),
-                lease_until=to_datetime(node.lease_until),
-                alive=node.lease_until >= now,
-                queues=list(node.queues),
-                jobs=list(node.handlers),
-                version=node.version,
-                zone_rules=node.zone_rules,
-                kinds=list(node.kinds),
-            )
-            for node in nodes
-        ],
-        next=more,
-    )
+    fields = [{**asdict(node), "jobs": node.handlers, "alive": node.lease_until >= now} for node in nodes]
+    return Nodes(items=[NodeShown.model_validate(node) for node in fields], next=more)
 
 
 @router.post("/diagnosis", tags=["health"], **OWN)
@@ -128,7 +112,7 @@ async def diagnose(who: Admin, body: Annotated[Diagnose, Body(default_factory=Di
 
 
 def _bound(who: Who) -> str | None:
-    """Return the namespace that the caller's token is limited to, or None."""
+    """Return the namespace that the caller's token is limited to. None means that there is no such limit."""
     return None if who.token is None else who.token.namespace
 
 

@@ -3,8 +3,8 @@ suppression list of its agent."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Annotated
 
 from ostinato.engine.access import Role
@@ -15,7 +15,7 @@ from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, Campai
 from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.mistake_places import naming_definition_places
-from ostinato.faces.http.pagination import After, Before, Limit, listing
+from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
 from ostinato.faces.http.routing import Answer, Body, Query, Router
 from ostinato.faces.http.shapes.agent_campaigns import (
     CampaignSent,
@@ -37,9 +37,8 @@ from ostinato.faces.http.shapes.agent_campaigns import (
     SuppressionsShown,
     Unsuppress,
 )
-from ostinato.faces.http.shapes.common import NO_NUL, NoFields
+from ostinato.faces.http.shapes.common import NO_NUL, EmptyBody
 from ostinato.flows.campaigns.api import CampaignHandle, Campaigns
-from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo
 
 router = Router(tags=["agents"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
@@ -64,7 +63,7 @@ async def send_campaign(who: Operator, agent: AgentName, body: SendCampaign, key
         with naming_definition_places(body.model_dump(exclude_unset=True)):
             return await _calls(who, agent).send(**asked, request_id=change_id("send", key))
 
-    return await _sent(who, key, f"send campaign {digest(agent, asked)}", send)
+    return await answer_once(who.app, key, f"send campaign {digest(agent, asked)}", CampaignSent, send)
 
 
 @router.post("/agents/{agent}/campaigns:test", status_code=201, **WRITE)
@@ -77,7 +76,7 @@ async def send_test_campaign(who: Operator, agent: AgentName, body: SendTest, ke
         with naming_definition_places(asked, options=()):
             return await _calls(who, agent).test(**asked, request_id=change_id("test", key))
 
-    return await _sent(who, key, f"send test campaign {digest(agent, asked)}", send)
+    return await answer_once(who.app, key, f"send test campaign {digest(agent, asked)}", CampaignSent, send)
 
 
 @router.post("/agents/{agent}/campaigns:preview", **WRITE)
@@ -86,14 +85,6 @@ async def preview_campaign(who: Operator, agent: AgentName, body: PreviewCampaig
     with naming_definition_places(body.model_dump(exclude_unset=True)):
         preview = await _calls(who, agent).preview(**body.arguments())
     return PreviewShown.model_validate(preview)
-
-
-async def _sent(who: Who, key: str | None, what: str, send: Callable[[], Awaitable[CampaignHandle]]) -> CampaignSent:
-    async def work() -> CampaignSent:
-        handle = await send()
-        return CampaignSent(id=handle.id, new=handle.new)
-
-    return await answer_once(who.app, key, what, CampaignSent, work)
 
 
 # Watching
@@ -110,13 +101,8 @@ async def list_campaigns(
 ) -> Answer:
     """List campaigns of an agent, the newest first. Only campaigns that are over have counts, reasons and variants."""
     await who.app.agents.get(agent)
-
-    async def fetch(before: str | None, limit: int) -> Sequence[CampaignInfo]:
-        return await _calls(who, agent).list(
-            campaign_id=campaign_id or "", status=status or "", before=before, limit=limit
-        )
-
-    return await listing(who, before, limit, fetch, lambda campaign: campaign.id, CampaignShown.model_validate)
+    fetch = partial(_calls(who, agent).list, campaign_id=campaign_id or "", status=status or "")
+    return await list_before(who, before, limit, fetch, lambda campaign: campaign.id, CampaignShown.model_validate)
 
 
 @router.get("/agents/{agent}/campaigns/{id}", **READ)
@@ -144,11 +130,8 @@ async def list_recipients(
     limit: Limit = 100,
 ) -> Answer:
     """List the recipients of a campaign, ordered by external id: what became of each, and why."""
-
-    async def fetch(after: str | None, limit: int) -> Sequence[RecipientInfo]:
-        return await _calls(who, agent).recipients(id, outcome=outcome or "", after=after or "", limit=limit)
-
-    return await listing(who, after, limit, fetch, lambda recipient: recipient.user, RecipientShown.model_validate)
+    fetch = partial(_calls(who, agent).recipients, id, outcome=outcome or "")
+    return await list_after(who, after, limit, fetch, lambda recipient: recipient.user, RecipientShown.model_validate)
 
 
 @router.get("/agents/{agent}/campaigns/{id}/explain", **READ)
@@ -171,22 +154,18 @@ async def pause_campaign(
 ) -> CampaignShown:
     """Pause a campaign: no more turns begin. Turns that have begun are completed."""
     what = f"pause campaign {digest(agent, id, body.reason)}"
-    return await _changed(
-        who, key, what, lambda: _calls(who, agent).pause(id, body.reason, request_id=change_id("pause", key))
-    )
+    pause = partial(_calls(who, agent).pause, id, body.reason, request_id=change_id("pause", key))
+    return await answer_once(who.app, key, what, CampaignShown, pause)
 
 
 @router.post("/agents/{agent}/campaigns/{id}/resume", **WRITE)
 async def resume_campaign(
-    who: Operator,
-    agent: AgentName,
-    id: CampaignId,
-    body: Annotated[NoFields, Body(default_factory=NoFields)],
-    key: Key = None,
+    who: Operator, agent: AgentName, id: CampaignId, body: EmptyBody, key: Key = None
 ) -> CampaignShown:
     """Resume a paused campaign."""
     what = f"resume campaign {digest(agent, id)}"
-    return await _changed(who, key, what, lambda: _calls(who, agent).resume(id, request_id=change_id("resume", key)))
+    resume = partial(_calls(who, agent).resume, id, request_id=change_id("resume", key))
+    return await answer_once(who.app, key, what, CampaignShown, resume)
 
 
 @router.post("/agents/{agent}/campaigns/{id}/stop", **WRITE)
@@ -196,18 +175,8 @@ async def stop_campaign(
     """Stop a campaign for good. Messages that are committed for sending are still sent; the remaining recipients are
     skipped."""
     what = f"stop campaign {digest(agent, id, body.reason)}"
-    return await _changed(
-        who, key, what, lambda: _calls(who, agent).stop(id, body.reason, request_id=change_id("stop", key))
-    )
-
-
-async def _changed(
-    who: Who, key: str | None, what: str, change: Callable[[], Awaitable[CampaignInfo]]
-) -> CampaignShown:
-    async def work() -> CampaignShown:
-        return CampaignShown.model_validate(await change())
-
-    return await answer_once(who.app, key, what, CampaignShown, work)
+    stop = partial(_calls(who, agent).stop, id, body.reason, request_id=change_id("stop", key))
+    return await answer_once(who.app, key, what, CampaignShown, stop)
 
 
 # The suppression list
@@ -218,13 +187,11 @@ async def list_suppressions(who: Reader, agent: AgentName, after: After = None, 
     """List the suppressed people of an agent, ordered by external id. No campaign of the agent writes to them."""
     await who.app.agents.get(agent)
 
-    async def fetch(after: str | None, limit: int) -> Sequence[tuple[str, str]]:
-        return await _calls(who, agent).suppressed(after=after or "", limit=limit)
-
     def show(suppression: tuple[str, str]) -> SuppressionShown:
         return SuppressionShown(user=suppression[0], reason=suppression[1])
 
-    return await listing(who, after, limit, fetch, lambda suppression: suppression[0], show)
+    fetch = _calls(who, agent).suppressed
+    return await list_after(who, after, limit, fetch, lambda suppression: suppression[0], show)
 
 
 @router.post("/agents/{agent}/suppressions", **WRITE)

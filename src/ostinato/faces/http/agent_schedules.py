@@ -5,7 +5,8 @@ The version of a schedule is its ETag. An update with `If-Match` is refused if t
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ostinato.engine.access import Role
@@ -16,8 +17,8 @@ from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.etags import Match, set_etag, token_of
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.mistake_places import naming_definition_places
-from ostinato.faces.http.pagination import After, Before, Limit, listing
-from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
+from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
+from ostinato.faces.http.routing import Answer, Path, Query, Router
 from ostinato.faces.http.shapes.agent_schedules import (
     AgentScheduleCreated,
     AgentScheduleRunShown,
@@ -30,10 +31,10 @@ from ostinato.faces.http.shapes.agent_schedules import (
     ScheduleStatus,
     TargetKind,
 )
-from ostinato.faces.http.shapes.common import NO_NUL, NoFields, Stop
-from ostinato.faces.http.shapes.schedules import Note
-from ostinato.flows.schedules.api import AgentSchedules
-from ostinato.flows.schedules.rows import ScheduleRecord, ScheduleRunRecord
+from ostinato.faces.http.shapes.common import NO_NUL, EmptyBody, StopBody
+from ostinato.faces.http.shapes.schedules import NoteBody
+from ostinato.flows.schedules.api import AgentSchedules, CreatedSchedule
+from ostinato.flows.schedules.rows import ScheduleRecord
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Response
@@ -65,19 +66,11 @@ async def list_agent_schedules(
 ) -> Answer:
     """List the schedules of an agent, ordered by id: those of its code, those of the API, and those that the agent made
     for users."""
-
-    async def fetch(after: str | None, limit: int) -> Sequence[ScheduleRecord]:
-        return await _calls(who, agent).list(
-            flow=flow,
-            status=status,
-            target_kind=target_kind,
-            user_external_id=user,
-            campaign_id=campaign_id,
-            after=after or "",
-            limit=limit,
-        )
-
-    return await listing(who, after, limit, fetch, lambda record: record.id, AgentScheduleShown.model_validate)
+    calls = _calls(who, agent)
+    fetch = partial(
+        calls.list, flow=flow, status=status, target_kind=target_kind, user_external_id=user, campaign_id=campaign_id
+    )
+    return await list_after(who, after, limit, fetch, lambda record: record.id, AgentScheduleShown.model_validate)
 
 
 @router.post("/agents/{agent}/schedules", status_code=201, **WRITE)
@@ -88,10 +81,9 @@ async def create_agent_schedule(
     changes nothing. Another definition with the same `id` is a conflict (409)."""
     asked = body.arguments()
 
-    async def create() -> AgentScheduleCreated:
+    async def create() -> CreatedSchedule:
         with naming_definition_places(body.model_dump(exclude_unset=True), options=("target", "options")):
-            done = await _calls(who, agent).create(**asked, request_id=change_id("create", key))
-        return AgentScheduleCreated.model_validate(done)
+            return await _calls(who, agent).create(**asked, request_id=change_id("create", key))
 
     what = f"create agent schedule {digest(agent, asked)}"
     created = await answer_once(who.app, key, what, AgentScheduleCreated, create)
@@ -131,12 +123,7 @@ async def update_agent_schedule(
 
 @router.post("/agents/{agent}/schedules/{id}/cancel", **WRITE)
 async def cancel_agent_schedule(
-    who: Operator,
-    agent: AgentName,
-    id: ScheduleId,
-    body: Annotated[Stop, Body(default_factory=Stop)],
-    response: Response,
-    key: Key = None,
+    who: Operator, agent: AgentName, id: ScheduleId, body: StopBody, response: Response, key: Key = None
 ) -> AgentScheduleShown:
     """Cancel a schedule: it never fires again. A turn in progress is completed; a campaign stops before its next
     recipient. Doing it again changes nothing."""
@@ -145,12 +132,7 @@ async def cancel_agent_schedule(
 
 @router.post("/agents/{agent}/schedules/{id}/pause", **WRITE)
 async def pause_agent_schedule(
-    who: Operator,
-    agent: AgentName,
-    id: ScheduleId,
-    body: Annotated[Note, Body(default_factory=Note)],
-    response: Response,
-    key: Key = None,
+    who: Operator, agent: AgentName, id: ScheduleId, body: NoteBody, response: Response, key: Key = None
 ) -> AgentScheduleShown:
     """Pause a schedule: no scheduled run starts until it is resumed."""
     return await _set_state(who, response, key, agent, id, "pause", body.note)
@@ -158,12 +140,7 @@ async def pause_agent_schedule(
 
 @router.post("/agents/{agent}/schedules/{id}/resume", **WRITE)
 async def resume_agent_schedule(
-    who: Operator,
-    agent: AgentName,
-    id: ScheduleId,
-    body: Annotated[Note, Body(default_factory=Note)],
-    response: Response,
-    key: Key = None,
+    who: Operator, agent: AgentName, id: ScheduleId, body: NoteBody, response: Response, key: Key = None
 ) -> AgentScheduleShown:
     """Resume a schedule. Due times within the pause run only if the schedule's `on_missed` policy is `catch_up`."""
     return await _set_state(who, response, key, agent, id, "resume", body.note)
@@ -171,17 +148,13 @@ async def resume_agent_schedule(
 
 @router.post("/agents/{agent}/schedules/{id}/trigger", **WRITE)
 async def trigger_agent_schedule(
-    who: Operator,
-    agent: AgentName,
-    id: ScheduleId,
-    body: Annotated[NoFields, Body(default_factory=NoFields)],
-    key: Key = None,
+    who: Operator, agent: AgentName, id: ScheduleId, body: EmptyBody, key: Key = None
 ) -> AgentScheduleTriggered:
-    """Run a schedule now, also one that the code declares."""
+    """Run a schedule now. The schedule may be paused, completed, or declared in the agent's code."""
 
     async def trigger() -> AgentScheduleTriggered:
-        run_id = await _calls(who, agent).trigger(id, request_id=change_id("trigger", key))
-        return AgentScheduleTriggered(run_id=run_id)
+        triggered = await _calls(who, agent).trigger(id, request_id=change_id("trigger", key))
+        return AgentScheduleTriggered.model_validate(triggered)
 
     what = f"trigger agent schedule {digest(agent, id)}"
     return await answer_once(who.app, key, what, AgentScheduleTriggered, trigger)
@@ -192,11 +165,8 @@ async def list_agent_schedule_runs(
     who: Reader, agent: AgentName, id: ScheduleId, before: Before = None, limit: Limit = 100
 ) -> Answer:
     """List a schedule's due times and their outcomes, the newest first."""
-
-    async def fetch(before: str | None, limit: int) -> Sequence[ScheduleRunRecord]:
-        return await _calls(who, agent).runs(id, before=before, limit=limit)
-
-    return await listing(who, before, limit, fetch, lambda run: run.cursor, AgentScheduleRunShown.model_validate)
+    fetch = partial(_calls(who, agent).runs, id)
+    return await list_before(who, before, limit, fetch, lambda run: run.cursor, AgentScheduleRunShown.model_validate)
 
 
 async def _set_state(
@@ -208,7 +178,6 @@ async def _set_state(
     verb: Literal["cancel", "pause", "resume"],
     reason: str,
 ) -> AgentScheduleShown:
-    """Cancel, pause or resume a schedule, once for each idempotency key, and return the changed schedule."""
     change = getattr(_calls(who, agent), verb)
     what = f"{verb} agent schedule {digest(agent, id, reason)}"
     return await _changed(who, response, key, what, lambda: change(id, reason, request_id=change_id(verb, key)))
@@ -217,11 +186,6 @@ async def _set_state(
 async def _changed(
     who: Who, response: Response, key: str | None, what: str, change: Callable[[], Awaitable[ScheduleRecord]]
 ) -> AgentScheduleShown:
-    """Change a schedule, once for each idempotency key, and return the changed schedule."""
-
-    async def work() -> AgentScheduleShown:
-        return AgentScheduleShown.model_validate(await change())
-
-    shown = await answer_once(who.app, key, what, AgentScheduleShown, work)
+    shown = await answer_once(who.app, key, what, AgentScheduleShown, change)
     set_etag(response, shown.version)
     return shown

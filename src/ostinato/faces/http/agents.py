@@ -1,11 +1,14 @@
-"""Answer HTTP calls about agents, their users, sessions and messages. Other calls in this module let
-people answer an agent's question or take over a conversation."""
+"""Answer HTTP calls about agents, their users, their sessions (conversations with users) and messages.
+
+With some of the calls, people answer an agent's question or take over a session.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from ostinato.app import Ostinato
@@ -17,7 +20,7 @@ from ostinato.faces.http import agent_campaigns, agent_schedules, agent_tokens
 from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, Id, User, find_session
 from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
-from ostinato.faces.http.pagination import After, Before, Limit, listing, page
+from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before, page
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
 from ostinato.faces.http.shapes.agents import (
     AgentShown,
@@ -41,9 +44,8 @@ from ostinato.faces.http.shapes.agents import (
     UserShown,
     UsersShown,
 )
-from ostinato.faces.http.shapes.common import NO_NUL, Stop
-from ostinato.flows.hooks import UserInfo
-from ostinato.flows.views import EscalationInfo, MessageInfo, SessionInfo, TurnView
+from ostinato.faces.http.shapes.common import NO_NUL, StopBody
+from ostinato.flows.views import EscalationInfo, SessionInfo, TurnView
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
@@ -98,11 +100,8 @@ async def list_users(
 ) -> Answer:
     """List the users of an agent, or only those with a tag, ordered by external id."""
     await who.app.agents.get(agent)
-
-    async def fetch(after: str | None, limit: int) -> Sequence[UserInfo]:
-        return await who.app.agents.users(agent, tag=tag, after=after or "", limit=limit)
-
-    return await listing(who, after, limit, fetch, lambda user: user.external_id, UserShown.model_validate)
+    fetch = partial(who.app.agents.users, agent, tag=tag)
+    return await list_after(who, after, limit, fetch, lambda user: user.external_id, UserShown.model_validate)
 
 
 @router.get("/agents/{agent}/users/{user}", **READ)
@@ -114,10 +113,7 @@ async def read_user(who: Reader, agent: AgentName, user: User) -> UserShown:
 @router.patch("/agents/{agent}/users/{user}", **WRITE)
 async def put_user(who: Operator, agent: AgentName, user: User, body: PutUser, key: Key = None) -> UserShown:
     """Create a user, or change one. Fields that are left out do not change. Doing it again changes nothing."""
-
-    async def change() -> UserShown:
-        return UserShown.model_validate(await who.app.agents.put_user(agent, user, **body.changes()))
-
+    change = partial(who.app.agents.put_user, agent, user, **body.changes())
     return await answer_once(who.app, key, f"put user {digest(agent, user, body.changes())}", UserShown, change)
 
 
@@ -141,33 +137,24 @@ async def list_sessions(
 ) -> Answer:
     """List conversations of an agent, or of one of its users, the newest first."""
     await who.app.agents.get(agent)
-
-    async def fetch(before: str | None, limit: int) -> Sequence[dict[str, Any]]:
-        return await _named(who, await who.app.agents.sessions(agent, user=user, before=before, limit=limit))
-
-    return await listing(who, before, limit, fetch, _id, SessionShown.model_validate)
+    fetch = _fetch_with_users(who, partial(who.app.agents.sessions, agent, user=user))
+    return await list_before(who, before, limit, fetch, _id, SessionShown.model_validate)
 
 
 @router.get("/agents/{agent}/sessions/{session}", **READ)
 async def read_session(who: Reader, agent: AgentName, session: Id) -> SessionShown:
     """Read a conversation: its status, its flow, what it waits for, who has taken over."""
-    return SessionShown.model_validate((await _named(who, [await find_session(who, agent, session)]))[0])
+    return SessionShown.model_validate(await _with_user(who, await find_session(who, agent, session)))
 
 
 @router.post("/agents/{agent}/sessions/{session}/end", **WRITE)
-async def end_session(
-    who: Operator,
-    agent: AgentName,
-    session: Id,
-    body: Annotated[Stop, Body(default_factory=Stop)],
-    key: Key = None,
-) -> SessionShown:
+async def end_session(who: Operator, agent: AgentName, session: Id, body: StopBody, key: Key = None) -> SessionShown:
     """End a conversation. A flow that waits may clean up first. Doing it again changes nothing."""
 
-    async def end() -> SessionShown:
+    async def end() -> dict[str, Any]:
         await find_session(who, agent, session)
-        info = await who.app.agents.end_session(session, body.reason, request_id=change_id("end", key))
-        return SessionShown.model_validate((await _named(who, [info]))[0])
+        request_id = change_id("end", key)
+        return await _with_user(who, await who.app.agents.end_session(session, body.reason, request_id=request_id))
 
     what = f"end session {digest(agent, session, body.reason)}"
     return await answer_once(who.app, key, what, SessionShown, end)
@@ -179,28 +166,22 @@ async def list_messages(
 ) -> Answer:
     """List what was said in a conversation, the newest first."""
     await find_session(who, agent, session)
-
-    async def fetch(before: str | None, limit: int) -> Sequence[MessageInfo]:
-        return await who.app.agents.messages(session, before=before, limit=limit)
-
-    return await listing(who, before, limit, fetch, lambda message: message.id, SaidShown.model_validate)
+    fetch = partial(who.app.agents.messages, session)
+    return await list_before(who, before, limit, fetch, lambda message: message.id, SaidShown.model_validate)
 
 
 @router.get("/agents/{agent}/sessions/{session}/turns", response_model=TurnsShown, **READ)
 async def list_turns(who: Reader, agent: AgentName, session: Id, before: Before = None, limit: Limit = 100) -> Answer:
     """List the turns of a conversation, the newest first: each input and what became of it."""
     await find_session(who, agent, session)
-
-    async def fetch(before: str | None, limit: int) -> Sequence[dict[str, Any]]:
-        return await _named(who, await who.app.agents.turns(session, before=before, limit=limit))
-
-    return await listing(who, before, limit, fetch, _id, TurnShown.model_validate)
+    fetch = _fetch_with_users(who, partial(who.app.agents.turns, session))
+    return await list_before(who, before, limit, fetch, _id, TurnShown.model_validate)
 
 
 @router.get("/agents/{agent}/turns/{turn}", **READ)
 async def read_turn(who: Reader, agent: AgentName, turn: Id) -> TurnShown:
     """Read a turn: its input, outcome, tokens and cost."""
-    return TurnShown.model_validate((await _named(who, [await _turn(who, agent, turn)]))[0])
+    return TurnShown.model_validate(await _with_user(who, await _turn(who, agent, turn)))
 
 
 @router.get("/agents/{agent}/turns/{turn}/outcome", **READ)
@@ -218,15 +199,7 @@ async def read_outcome(
         view = await _turn(who, agent, turn)
     if view.outcome is None:
         raise Conflict(f"turn {turn!r} is not over: it is {view.status}")
-    return TurnEnded(
-        turn_id=view.id,
-        session_id=view.session_id,
-        outcome=view.outcome,
-        reason=view.reason,
-        delivered=view.delivered,
-        hitl=view.hitl,
-        flow=view.flow,
-    )
+    return TurnEnded.model_validate(view)
 
 
 # Messages that come in
@@ -235,11 +208,7 @@ async def read_outcome(
 @router.post("/agents/{agent}/messages", status_code=202, **WRITE)
 async def receive_message(who: Operator, agent: AgentName, body: ReceiveMessage, key: Key = None) -> TurnAccepted:
     """Receive a message from a user. The message is stored before the call is answered, and will be handled once."""
-
-    async def receive() -> TurnAccepted:
-        handle = await who.app.agents.receive(agent, **body.model_dump())
-        return TurnAccepted(turn_id=handle.id, new=handle.new)
-
+    receive = partial(who.app.agents.receive, agent, **body.model_dump())
     what = f"receive message {digest(agent, body.model_dump())}"
     return await answer_once(who.app, key, what, TurnAccepted, receive)
 
@@ -255,8 +224,7 @@ async def receive_signed(request: Request, agent: AgentName) -> TurnAccepted:
     app: Ostinato = door.app.within(door.app.namespace, f"webhook:{agent}")
     if not app.agents.takes_signed(agent):
         raise NotFound(f"there is no agent {agent!r} here that takes in signed messages")
-    handle = await app.agents.receive_signed(agent, request.headers, await request.body())
-    return TurnAccepted(turn_id=handle.id, new=handle.new)
+    return TurnAccepted.model_validate(await app.agents.receive_signed(agent, request.headers, await request.body()))
 
 
 # People
@@ -268,17 +236,14 @@ async def list_escalations(
 ) -> Answer:
     """List the questions that an agent asks people to decide, the newest first. The caller must be one of the agent's
     admins."""
-
-    async def fetch(before: str | None, limit: int) -> Sequence[dict[str, Any]]:
-        return await _named(who, await who.app.agents.escalations(agent, status=status, before=before, limit=limit))
-
-    return await listing(who, before, limit, fetch, _id, EscalationShown.model_validate)
+    fetch = _fetch_with_users(who, partial(who.app.agents.escalations, agent, status=status))
+    return await list_before(who, before, limit, fetch, _id, EscalationShown.model_validate)
 
 
 @router.get("/agents/{agent}/escalations/{id}", **READ)
 async def read_escalation(who: Reader, agent: AgentName, id: EscalationId) -> EscalationShown:
     """Read a question that an agent asks people to decide, and the decision if there is one."""
-    return EscalationShown.model_validate((await _named(who, [await who.app.agents.escalation(agent, id)]))[0])
+    return EscalationShown.model_validate(await _with_user(who, await who.app.agents.escalation(agent, id)))
 
 
 @router.post("/agents/{agent}/escalations/{id}/resolve", **WRITE)
@@ -287,11 +252,11 @@ async def resolve_escalation(
 ) -> EscalationShown:
     """Decide a question. The flow that asked it continues. A question that is already decided is a conflict (409)."""
 
-    async def resolve() -> EscalationShown:
+    async def resolve() -> dict[str, Any]:
         info = await who.app.agents.resolve(
             agent, id, body.approved, message=body.message, action=body.action, request_id=change_id("resolve", key)
         )
-        return EscalationShown.model_validate((await _named(who, [info]))[0])
+        return await _with_user(who, info)
 
     what = f"resolve {digest(agent, id, body.model_dump(), who.actor)}"
     return await answer_once(who.app, key, what, EscalationShown, resolve)
@@ -301,8 +266,8 @@ async def resolve_escalation(
 async def take_over(who: Operator, agent: AgentName, user: User, key: Key = None) -> SessionShown:
     """Take over the conversation with a user: from now on the agent says nothing. Doing it again changes nothing."""
 
-    async def take() -> SessionShown:
-        return SessionShown.model_validate((await _named(who, [await who.app.agents.take_over(agent, user)]))[0])
+    async def take() -> dict[str, Any]:
+        return await _with_user(who, await who.app.agents.take_over(agent, user))
 
     return await answer_once(who.app, key, f"take over {digest(agent, user, who.actor)}", SessionShown, take)
 
@@ -317,9 +282,8 @@ async def hand_back(
 ) -> SessionShown:
     """Give the conversation back to the agent. Doing it again changes nothing."""
 
-    async def give() -> SessionShown:
-        info = await who.app.agents.hand_back(agent, user, message=body.message)
-        return SessionShown.model_validate((await _named(who, [info]))[0])
+    async def give() -> dict[str, Any]:
+        return await _with_user(who, await who.app.agents.hand_back(agent, user, message=body.message))
 
     what = f"hand back {digest(agent, user, body.message, who.actor)}"
     return await answer_once(who.app, key, what, SessionShown, give)
@@ -329,14 +293,10 @@ async def hand_back(
 async def say_as_person(
     who: Operator, agent: AgentName, user: User, body: SayAsPerson, key: Key = None
 ) -> TurnAccepted:
-    """Say something as a person. During a takeover, the user gets the text. During a proxy (`ctx.proxy`), the flow gets
-    the text. Repeating the call with the same `id` in the body changes nothing. Another text with the same `id` is a
-    conflict (409)."""
-
-    async def say() -> TurnAccepted:
-        handle = await who.app.agents.say_as_person(agent, user, body.text, id=body.id)
-        return TurnAccepted(turn_id=handle.id, new=handle.new)
-
+    """Say something as a person. During a takeover, the user gets the text. If the flow has put a person between itself
+    and the user (`ctx.proxy`), the flow gets the text. Repeating the call with the same `id` in the body changes
+    nothing. Another text with the same `id` is a conflict (409)."""
+    say = partial(who.app.agents.say_as_person, agent, user, body.text, id=body.id)
     what = f"say {digest(agent, user, body.model_dump(), who.actor)}"
     return await answer_once(who.app, key, what, TurnAccepted, say)
 
@@ -345,10 +305,21 @@ def _id(shown: dict[str, Any]) -> str:
     return str(shown["id"])
 
 
-async def _named(who: Who, infos: Sequence[V]) -> Sequence[dict[str, Any]]:
-    """Return `infos` as dicts. Each dict has the external id of its user as `user`."""
+async def _with_users(who: Who, infos: Sequence[V]) -> list[dict[str, Any]]:
+    """Return each of `infos` as a dict, with one more field: `user`, the external id of its user."""
     users = await who.app.agents.external_ids([info.user_id for info in infos])
     return [{**asdict(info), "user": users.get(info.user_id)} for info in infos]
+
+
+async def _with_user(who: Who, info: V) -> dict[str, Any]:
+    return (await _with_users(who, [info]))[0]
+
+
+def _fetch_with_users(who: Who, fetch: Callable[..., Awaitable[Sequence[V]]]) -> Callable[..., Any]:
+    async def fetch_dicts(**page: Any) -> list[dict[str, Any]]:
+        return await _with_users(who, await fetch(**page))
+
+    return fetch_dicts
 
 
 async def _turn(who: Who, agent: str, id: str) -> TurnView:

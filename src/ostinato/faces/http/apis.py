@@ -1,6 +1,7 @@
-"""Serve the APIs of the journey language over HTTP. A caller uses the API's name, or the path in its definition.
+"""Serve the APIs of the journey language over HTTP.
 
-Calls of an API are not stored, so a repeated call is a new call.
+A caller names an API by its name, or by the path in the API's definition. Calls of an API are not stored, so a
+repeated call runs the API again.
 """
 
 from __future__ import annotations
@@ -13,9 +14,9 @@ from ostinato.errors import NotFound
 from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import JourneyOperator, declared
 from ostinato.faces.http.bodies import SLASH
-from ostinato.faces.http.error_responses import MEDIA
 from ostinato.faces.http.journey_request import give_cookies, inbound
 from ostinato.faces.http.journeys import Version
+from ostinato.faces.http.problem_details import MEDIA
 from ostinato.faces.http.routing import Answer, Body, Path, Router, json_answer
 from ostinato.faces.http.shapes.common import NO_NUL
 
@@ -24,19 +25,15 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from starlette.types import Receive, Scope, Send
 
 WRITE = declared(Role.OPERATOR, any_query=True)
-Api = Annotated[
-    str,
-    Path(min_length=1, max_length=300, pattern=NO_NUL, description="The API's name."),
-]
+Api = Annotated[str, Path(min_length=1, max_length=300, pattern=NO_NUL, description="The API's name.")]
 _PREFIX = "/api/v1"
 _KNOWN = 1000  # paths whose API is cached
 
 
 def install(app: FastAPI) -> None:
-    """Install a default route: a POST to an unknown path calls the API whose definition names that path.
-
-    The request becomes a call of `/apis/…`, so that permissions are checked in one place.
-    """
+    """Add a default route to the app, for requests to paths that no other route has. The definition of an API in the
+    journey language may name a path, such as `/prices`. A POST to `/api/v1/prices` then calls this API. The default
+    route passes the request on to the route `/apis/{name}`, which checks permissions."""
     app.state.apis = {}
     otherwise = app.router.default
 
@@ -65,20 +62,16 @@ async def call_api(
     """Call an API of the journey language. The answer is its output or its error. Its definition chooses the status."""
     journeys = who.app.journeys
     name = await _named(request.app, who, name)
-    seen = inbound(request, journeys.settings)
+    seen = inbound(request, who)
     outcome = await journeys.call(name, {} if body is None else body, version=version, request=seen)
-    return give_cookies(
-        json_answer(outcome.body, outcome.status, **({"media_type": MEDIA} if outcome.problem else {})), seen
-    )
+    media_type = MEDIA if outcome.problem else "application/json"
+    return give_cookies(json_answer(outcome.body, outcome.status, media_type), seen)
 
 
 async def _named(app: FastAPI, who: Who, name: str) -> str:
-    """Return the name of the API that `name` refers to.
-
-    If `name` begins with `/`, it is the path in the API's definition. An unknown path raises `NotFound`. Otherwise
-    `name` is the API's name, or the part of its path after `/apis/`. An unknown name is returned unchanged, so that the
-    call of the API raises `NotFound`.
-    """
+    """Return the name of the API that `name` refers to. `name` is the API's name, its path such as `/apis/prices`, or
+    the part of its path after `/apis/`. Raises `NotFound` if `name` is an unknown path that begins with a slash. Any
+    other unknown `name` is returned unchanged, and the call that follows raises `NotFound`."""
     if name.startswith("/"):
         return await _at(app, who, name)
     with suppress(NotFound):
@@ -90,7 +83,7 @@ async def _named(app: FastAPI, who: Who, name: str) -> str:
 
 
 async def _at(app: FastAPI, who: Who, path: str) -> str:
-    """Return the name of the API whose definition names a path. Raises `NotFound` if there is none."""
+    """Return the name of the API whose definition names `path`. Raises `NotFound` if there is no such API."""
     remembered: dict[tuple[str, str], str] = getattr(app.state, "apis", {})  # only a server caches them
     place = who.namespace, path
     if place in remembered and await _asks_for(who, remembered[place], path):

@@ -1,7 +1,7 @@
-"""Read the token of an HTTP caller, and check that its role allows the call.
+"""Read the token of an HTTP caller, and check that the token's role allows the call.
 
 A journey may require its own credentials in the Authorization header. So a bearer token that is not an Ostinato token
-is left to the journey. An Ostinato token may then be sent in the header `Ostinato-Token`.
+is left to the journey. In that case, an Ostinato token may be sent in the header `Ostinato-Token`.
 """
 
 from __future__ import annotations
@@ -38,25 +38,32 @@ _NAMESPACE = {
 }
 
 
-def is_ours(credentials: str) -> bool:
-    """Return whether credentials look like a token of this server, valid or not."""
-    return credentials.startswith(PREFIX)
+def our_token(header: str | None) -> str | None:
+    """Return the Ostinato token in an Authorization header, valid or not. Returns None if the header has none."""
+    token = find_bearer(header)
+    return token if token is not None and token.startswith(PREFIX) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The lowest role that may make a call. With `shared`, the Authorization header may hold a journey's own
-    credentials instead of an Ostinato token."""
+    """What a caller needs for a call: at least the role `role`.
+
+    The caller sends its Ostinato token in the header `Ostinato-Token` or in the Authorization header. If the header
+    `Ostinato-Token` is present, the Authorization header is ignored here. If it is absent, `shared` decides:
+
+    - If `shared` is true, the Authorization header may have credentials for a journey instead of an Ostinato token. The
+      request then counts as one without a token.
+    - If `shared` is false, an Authorization header must have an Ostinato token. Other credentials are refused.
+    """
 
     role: Role
     shared: bool = False
 
 
 async def authorize(request: Request, needs: Needs) -> Who:
-    """Check that the caller has the role that a call needs, and return the caller.
-
-    Raises `Refused` if it does not, and `NotFound` for a namespace that the caller may not see.
-    """
+    """Return the sender of a request as an authorized caller. Raises `Refused` if the token is missing or invalid, or
+    if its role does not suffice for `needs`. Raises `NotFound` if the namespace in the query does not exist, or if the
+    token is bound to another namespace."""
     door: Door = request.app.state.door
     token = request.headers.get(OWN_HEADER)
     if token is None:
@@ -65,15 +72,14 @@ async def authorize(request: Request, needs: Needs) -> Who:
 
 
 async def authenticate(request: HTTPConnection) -> None:
-    """Raise `Refused` if the caller needs a valid token and has none. This is called before the body is read."""
+    """Raise `Refused` if the Ostinato token of a request is invalid, or if it is missing and the server requires one.
+    This is called before the body is read. The role is not checked here, but in `authorize`."""
     door: Door = request.app.state.door
     await door.identify(_token_for_us(request), _client(request))
 
 
 def _token_for_us(request: HTTPConnection) -> str | None:
-    """Return the Ostinato token in the headers of a request, or None."""
-    token = find_bearer(request.headers.get("authorization"))
-    return request.headers.get(OWN_HEADER) or (token if token is not None and is_ours(token) else None)
+    return request.headers.get(OWN_HEADER) or our_token(request.headers.get("authorization"))
 
 
 def _client(request: HTTPConnection) -> str:
@@ -91,10 +97,9 @@ def _namespace(request: Request) -> str | None:
 
 
 def declared(role: Role, *, any_query: bool = False) -> dict[str, Any]:
-    """Return keyword arguments for the decorator of a route. They state in OpenAPI that the route needs `role`.
-
-    With `any_query`, the route accepts unknown query parameters, because a journey may read them.
-    """
+    """Return keyword arguments for the decorator of a route. With them, the OpenAPI document says that the route needs
+    `role`. They do not check the role of a caller; `authorize` does. If `any_query` is true, the route accepts unknown
+    query parameters, because a journey may read them."""
     extra: dict[str, Any] = {"x-role": role.value, "security": [{"HTTPBearer": []}], "parameters": [_NAMESPACE]}
     return {"openapi_extra": {**extra, ANY_QUERY: True} if any_query else extra}
 

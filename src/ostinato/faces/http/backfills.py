@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Annotated
+from datetime import UTC
+from typing import TYPE_CHECKING
 
 from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
-from ostinato.errors import OstinatoError
+from ostinato.errors import naming_argument
 from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.etags import Match, token_of
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.pagination import Before, Limit
-from ostinato.faces.http.routing import Body, Router
+from ostinato.faces.http.routing import Router
 from ostinato.faces.http.schedules import Name, change_answer
-from ostinato.faces.http.shapes.common import Stop
+from ostinato.faces.http.shapes.common import StopBody
 from ostinato.faces.http.shapes.schedules import Backfills, BackfillShown, Bulk, BulkDone, ChangedShown, Fill
+from ostinato.faces.http.validation_errors import BodyError, Mistake, mistake_in_body
 from ostinato.schedules.api.changes import Changed
+from ostinato.schedules.model import read_catchup
+from ostinato.schedules.operations.edit.start_backfill import check_order
+from ostinato.when.instants import read_instant
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Response
 
 router = Router(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+# Fields of a bulk change that only some changes use.
+_USED_BY = {"note": ("pause", "resume"), "catchup": ("resume",), "first": ("backfill",), "last": ("backfill",)}
 
 
 @router.get("/schedules/{name}/backfills", **READ)
@@ -66,12 +73,7 @@ async def resume_backfill(who: Operator, name: Name, id: Name, response: Respons
 
 @router.post("/schedules/{name}/backfills/{id}/cancel", **WRITE)
 async def cancel_backfill(
-    who: Operator,
-    name: Name,
-    id: Name,
-    body: Annotated[Stop, Body(default_factory=Stop)],
-    response: Response,
-    key: Key = None,
+    who: Operator, name: Name, id: Name, body: StopBody, response: Response, key: Key = None
 ) -> ChangedShown:
     """Cancel a backfill: it starts no more runs. Waiting runs are dropped; active runs continue."""
     return change_answer(response, await who.app.schedules.cancel_backfill(name, id, body.reason, request_id=key))
@@ -96,10 +98,36 @@ async def bulk(who: Operator, body: Bulk, key: Key = None) -> BulkDone:
     return await answer_once(who.app, key, f"bulk {digest(body.model_dump(mode='json'))}", BulkDone, work)
 
 
+def _check_bulk(body: Bulk) -> None:
+    """Raise an error about mistakes that are the same for every schedule."""
+    _check_unused(body)
+    if body.catchup is not None:
+        with naming_argument("catchup"):
+            read_catchup(body.catchup)
+    if body.do != "backfill":
+        return
+    missing = [name for name in ("first", "last") if getattr(body, name) is None]
+    if missing:
+        mistakes = [Mistake(f"body.{name}", "it is missing; a backfill is from first to last") for name in missing]
+        raise BodyError("invalid", "do backfill: first and last are needed", mistakes)
+    check_order(read_instant(body.first, "first"), read_instant(body.last, "last"), UTC)
+
+
+def _check_unused(body: Bulk) -> None:
+    """If `body` sets fields that the action `body.do` does not use, raise one `BodyError` that names all of them."""
+    sent = body.model_dump(mode="json")
+    mistakes = [
+        mistake_in_body(sent, [name], f"not used by {body.do}, only by {' and '.join(actions)}; leave it out")
+        for name, actions in _USED_BY.items()
+        if sent[name] and body.do not in actions
+    ]
+    if mistakes:
+        raise BodyError("invalid", "; ".join(map(str, mistakes)), mistakes)
+
+
 def _bulk_change(who: Who, body: Bulk, key: str | None) -> Callable[[str], Awaitable[Changed]]:
     calls = who.app.schedules
-    if body.do == "backfill" and (body.first is None or body.last is None):
-        raise OstinatoError("do backfill: first and last are needed")
+    _check_bulk(body)
 
     async def do(name: str) -> Changed:
         request_id = None if key is None else f"{key}/{name}"[:1000]

@@ -54,10 +54,8 @@ async def apply_file(request: Request, who: Operator, body: File, key: Key = Non
 
 
 async def _write_plan(who: Who, plan: Plan, *, done: bool) -> bytes:
-    """Return a plan as JSON, in the form of `PlanShown`.
-
-    Steps are written one by one, with pauses for other requests.
-    """
+    """Return a plan as JSON, in the form of `PlanShown`. `done` says whether the plan was carried out. A long plan is
+    written bit by bit, so that other requests are answered meanwhile."""
     steps = await who.app.computing.each(who.namespace, (orjson.dumps(step.as_dict()) for step in plan.steps))
     rest = (orjson.dumps(part) for part in (done, plan.counts, plan.pruned, plan.notes))
     return b'{"steps":[%s],"done":%s,"counts":%s,"pruned":%s,"notes":%s}' % (b",".join(steps), *rest)
@@ -84,8 +82,7 @@ async def export_file(
         following = list(entries)[-1] if len(entries) == wanted else None
         if following is None or size > LARGEST_PAGE:
             break
-    body = b'{"schedules":{%s},"next":%s}' % (b",".join(parts), orjson.dumps(following))
-    return Answer(body)
+    return Answer(b'{"schedules":{%s},"next":%s}' % (b",".join(parts), orjson.dumps(following)))
 
 
 async def _read(request: Request, who: Who, body: File) -> ScheduleFile:
@@ -104,15 +101,11 @@ def read_file(
     most: int | None,
     kinds: ActionKinds,
 ) -> ScheduleFile:
-    """Parse a file of schedules, given as `text` or as the dict `schedules`. Runs in a worker process.
-
-    Raises `FileError` if there are mistakes, and `OstinatoError` if there are more than `most` schedules.
-    """
+    """Parse a file of schedules, given as `text` or as the dict `schedules`. Runs in a worker process. Raises
+    `FileError` if there are mistakes, and `OstinatoError` if there are more than `most` schedules."""
     written = text if text is not None else write_document(schedules or {}, form="json")
     document = parse_schedules(written, file, name=name, kinds=kinds)
     if most is not None and len(document.entries) > most:
-        words = (
-            f"a file has at most {most:,} schedules here, and this has {len(document.entries):,}; make several of it"
-        )
-        raise OstinatoError(words)
+        count = len(document.entries)
+        raise OstinatoError(f"a file has at most {most:,} schedules here, and this has {count:,}; make several of it")
     return document

@@ -12,15 +12,17 @@ from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from ostinato.engine.log import log
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, short_repr
 from ostinato.faces.http import problem_details
+from ostinato.faces.http.bodies import SLASH
 from ostinato.faces.http.framework import NotJsonResponse
-from ostinato.faces.http.problem_details import Fault, fault, fault_of
+from ostinato.faces.http.problem_details import MEDIA, Fault, fault, fault_of
 from ostinato.faces.http.validation_errors import Mistaken, mistakes
 
-MEDIA = "application/problem+json"
+_METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
 
 class Problem(BaseModel):
@@ -42,7 +44,6 @@ def problem(status: int, title: str, detail: str, headers: dict[str, str] | None
 
 
 def of_error(error: OstinatoError, app: FastAPI) -> JSONResponse:
-    """Return the HTTP response for an error."""
     return _response(fault_of(error, app.state.door.app.ways, inside=app.state.inside))
 
 
@@ -57,6 +58,16 @@ def _invalid(request: Request, errors: Iterable[Mapping[str, Any]]) -> JSONRespo
     return _response(problem_details.invalid(mistakes(errors, model)))
 
 
+def _methods(request: Request) -> list[str]:
+    """Return the methods of the request's path. Each method has a route of its own, so all routes are compared."""
+    scope = {"type": "http", "path": request.scope["path"], "root_path": "", "headers": []}
+
+    def has_route(method: str) -> bool:
+        return any(route.matches({**scope, "method": method})[0] is Match.FULL for route in request.app.routes)
+
+    return [method for method in _METHODS if has_route(method)]
+
+
 def install(app: FastAPI) -> None:
     @app.exception_handler(OstinatoError)
     async def ours(request: Request, error: OstinatoError) -> JSONResponse:
@@ -69,6 +80,13 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(Mistaken)
     async def mistaken(request: Request, error: Mistaken) -> JSONResponse:
         return _invalid(request, error.errors)
+
+    @app.exception_handler(405)
+    async def wrong_method(request: Request, _: Exception) -> JSONResponse:
+        methods = _methods(request)
+        path = short_repr(request.scope["path"].replace(SLASH, "%2F"))
+        words = f"the path {path} has no method {request.method}; use {' or '.join(methods)}"
+        return problem(405, "method not allowed", words, {"Allow": ", ".join(methods)})
 
     @app.exception_handler(HTTPException)
     async def http(_: Request, error: HTTPException) -> JSONResponse:

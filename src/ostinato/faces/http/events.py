@@ -16,8 +16,9 @@ from ostinato.engine.computing import Busy
 from ostinato.errors import StoreError
 from ostinato.faces.auth import Refused, Who
 from ostinato.faces.http.authentication import JourneyReader, declared
+from ostinato.faces.http.journey_request import inbound
 from ostinato.faces.http.pagination import Limit, listing
-from ostinato.faces.http.read_guard import seen_by, visible_events
+from ostinato.faces.http.read_guard import visible_events
 from ostinato.faces.http.routing import Answer, Header, Query, Router
 from ostinato.faces.http.shapes.admin import Events, EventShown
 from ostinato.journeys.task_kind import Request as Inbound
@@ -59,7 +60,7 @@ async def list_events(
     newest: Annotated[bool, Query(description="The last ones, instead of those after a number.")] = False,
 ) -> Answer | Events:
     """List events in the order of their commits."""
-    seen = seen_by(request, who)
+    seen = inbound(request, who)
     if newest:
         last = await who.app.events(after=after, subject=subject, limit=limit, newest=True)
         return Events(items=[event_answer(one) for one in await visible_events(who, seen, last)], next=None)
@@ -99,16 +100,13 @@ async def stream_events(
         after = await who.app.last_event()
     streams: Streams = request.app.state.streams
     turn = streams.turns[who.namespace]
-    body = _stream(who, seen_by(request, who), pattern, subject, after, request.app.state.closing, turn)
+    body = _stream(who, inbound(request, who), pattern, subject, after, request.app.state.closing, turn)
     return CountedStream(streams.open, who.namespace, body, MOST_STREAMS)
 
 
 class Streams:
-    """The event streams of one server.
-
-    `open` counts the open streams of each namespace. `turns` has a lock for each namespace, so that its streams read
-    one after the other.
-    """
+    """The event streams of one server. `open` counts the open streams of each namespace. `turns` has a lock for each
+    namespace, so that only one of its streams reads at a time."""
 
     def __init__(self) -> None:
         self.open: Counter[str] = Counter()
@@ -127,8 +125,8 @@ class _Reader:
     _limit: int = _PAGE
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the next events that the caller may see, as text. Also return whether more events may be ready to
-        read."""
+        """Return the next events as text, and whether more events may be ready. The text has only events that match the
+        pattern and that the caller may see, so it may be empty."""
         events = await self.who.app.events(after=self.after, subject=self.subject, limit=self._limit)
         wanted = [event for event in events if fnmatchcase(event.name, self.pattern)]
         visible = {event.seq for event in await visible_events(self.who, self.seen, wanted)}
@@ -148,19 +146,10 @@ class _Reader:
 
 
 async def _stream(
-    who: Who,
-    seen: Inbound,
-    pattern: str,
-    subject: str | None,
-    after: int,
-    closing: asyncio.Event,
-    turn: asyncio.Lock,
+    who: Who, seen: Inbound, pattern: str, subject: str | None, after: int, closing: asyncio.Event, turn: asyncio.Lock
 ) -> AsyncGenerator[bytes, None]:
-    """Yield events until the server closes or the caller's token becomes invalid.
-
-    An event wakes all streams of a namespace. They read one after the other, so that only one page at a time is in
-    memory.
-    """
+    """Yield events until the server closes or the caller's token becomes invalid. A new event wakes all streams of a
+    namespace. They share the lock `turn` and read one after the other, so that only one page is in memory."""
     loop = asyncio.get_running_loop()
     said = checked = loop.time()
     reader = _Reader(who, seen, pattern, subject, after)
@@ -196,8 +185,7 @@ async def _stream(
 
 
 async def _first_of(*events: asyncio.Event) -> None:
-    """Wait until one of `events` is set, for at most `_LOOK` seconds. No task is left behind, even if the wait is
-    cancelled."""
+    """Wait until one of `events` is set, for at most `_LOOK` seconds. Leave no task behind, even if cancelled."""
     waits = [asyncio.create_task(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED)
@@ -208,7 +196,6 @@ async def _first_of(*events: asyncio.Event) -> None:
 
 
 async def _token_is_valid(who: Who) -> bool:
-    """Return whether the token of a stream is still valid. The token was also checked when the stream began."""
     token, now = who.token, who.app.engine.clock.now()
     return token is None or await who.app.store.read(lambda _: still_good(token.id, now))
 

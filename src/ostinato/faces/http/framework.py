@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 
 from ostinato.faces.http.authentication import Needs, authorize
 from ostinato.faces.http.bodies import SLASH, NotJson, read_body
+from ostinato.faces.http.mistake_places import naming_argument_places
 from ostinato.faces.http.routing import Answer, Call, Place, Router
 
 _PLACES = {"path": fastapi.Path, "query": fastapi.Query, "header": fastapi.Header, "body": fastapi.Body}
@@ -23,10 +24,8 @@ _NAMES = {"Request": Request, "Response": Response, "StreamingResponse": Streami
 
 
 class NotJsonResponse(HTTPException):
-    """Raised for a body that is not JSON.
-
-    The base class is HTTPException, so that FastAPI keeps the message. FastAPI hides the messages of other errors.
-    """
+    """Raised if the body of a request is not JSON. The server answers this request with the message of the exception.
+    It is an `HTTPException`, because FastAPI would replace the message of any other exception."""
 
 
 class _Request(Request):
@@ -40,7 +39,8 @@ class _Request(Request):
 
 
 class Route(APIRoute):
-    """A route that reads bodies with `read_body`, and restores slashes in the values of path parameters."""
+    """A route that reads request bodies with `read_body`. It also turns each placeholder `SLASH` in a path parameter
+    into a slash again; `request_guard` has put the placeholder in place of an escaped slash."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handler = super().get_route_handler()
@@ -66,13 +66,16 @@ def fastapi_router(router: Router) -> APIRouter:
 
 
 def _endpoint(call: Call) -> Callable[..., Any]:
-    """Return the function of a call, with FastAPI's own types in its signature."""
+    """Return the function of `call` in a form that FastAPI can use: with FastAPI's own annotations, and with a FastAPI
+    response instead of an `Answer`. If the function raises an error about a part of the body, the error names the
+    place."""
     function = call.function
     hints = get_type_hints(function, localns=_NAMES, include_extras=True)
 
     @wraps(function)
     async def endpoint(*args: Any, **kwargs: Any) -> Any:
-        answer = await function(*args, **kwargs)
+        with naming_argument_places(kwargs.get("body")):
+            answer = await function(*args, **kwargs)
         return _response(answer) if isinstance(answer, Answer) else answer
 
     signature = inspect.signature(function)
@@ -86,8 +89,7 @@ def _endpoint(call: Call) -> Callable[..., Any]:
 
 
 def _return_type(hint: Any) -> Any:
-    """Return the return type that FastAPI sees for a function with the annotation `hint`. If `hint` contains `Answer`,
-    return `Response`. Otherwise return `hint`."""
+    """Return the type that FastAPI sees: `Response` if `hint` contains `Answer`, else `hint`."""
     parts = get_args(hint) or (hint,)
     if Answer in parts:
         return Response

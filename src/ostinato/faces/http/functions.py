@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
-from ostinato.errors import Conflict, InputError, RunEnded
+from ostinato.errors import Conflict, RunEnded
 from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key, answer_once
-from ostinato.faces.http.pagination import AfterNumber, BeforeRun, Limit, listing, page
+from ostinato.faces.http.pagination import AfterNumber, BeforeRun, Limit, list_before, listing, numbered_page
 from ostinato.faces.http.read_guard import visible_steps
-from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
-from ostinato.faces.http.shapes.common import NO_NUL, Stop
+from ostinato.faces.http.routing import SVG, Answer, Path, Query, Router, svg_answer
+from ostinato.faces.http.shapes.common import NO_NUL, StopBody
 from ostinato.faces.http.shapes.functions import (
     DeclaredFunctions,
     DeclaredShown,
@@ -32,10 +33,9 @@ from ostinato.faces.http.shapes.functions import (
     StepsShown,
 )
 from ostinato.faces.http.shapes.runs import Stopped
-from ostinato.faces.http.validation_errors import BodyError, mistake_in_body
 from ostinato.functions.drawing import draw_steps
-from ostinato.functions.views import FunctionInfo, StepInfo
-from ostinato.model import Status, StatusName
+from ostinato.functions.views import StepInfo
+from ostinato.model import Status
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request, Response
@@ -51,16 +51,11 @@ _LONGEST_WAIT = 20  # seconds; less than clients wait for an answer
 @router.post("/functions", status_code=201, **WRITE)
 async def start_function(who: Operator, body: StartFunction, response: Response, key: Key = None) -> FunctionStarted:
     """Start a function, now or later. The messages in `send` are in its mailbox from the beginning."""
-    try:
-        handle = await who.app.functions.start(
-            body.function, body.input, id=body.id, at=body.at, send=body.send, request_id=key, **body.options()
-        )
-    except InputError as problem:
-        fields = body.model_dump()
-        mistakes = [mistake_in_body(fields, ("input", *path), words) for path, words in problem.faults]
-        raise BodyError("invalid", str(problem), mistakes) if mistakes else problem from None
+    handle = await who.app.functions.start(
+        body.function, body.input, id=body.id, at=body.at, send=body.send, request_id=key, **body.options()
+    )
     response.headers["Location"] = f"/api/v1/functions/{handle.id}"
-    return FunctionStarted(id=handle.id, new=handle.new)
+    return FunctionStarted.model_validate(handle)
 
 
 @router.get("/functions", response_model=FunctionsShown, **READ)
@@ -72,26 +67,22 @@ async def list_functions(
     limit: Limit = 100,
 ) -> Answer:
     """List runs of functions, the newest first."""
-    wanted: StatusName | None = None if status is None else status.value
-
-    async def fetch(before: str | None, limit: int) -> Sequence[FunctionInfo]:
-        return await who.app.functions.list(name=name, status=wanted, before=before, limit=limit)
-
-    return await listing(who, before, limit, fetch, lambda run: run.id, FunctionShown.model_validate)
+    fetch = partial(who.app.functions.list, name=name, status=None if status is None else status.value)
+    return await list_before(who, before, limit, fetch, lambda run: run.id, FunctionShown.model_validate)
 
 
 @router.get("/functions/declared", **READ)
 async def list_declared_functions(who: Reader, after: AfterNumber = None, limit: Limit = 100) -> DeclaredFunctions:
     """List the functions that nodes have declared, ordered by name and version."""
-    codes, more = page(enumerate(await who.app.functions.declared(), 1), lambda numbered: numbered[0], after, limit)
-    return DeclaredFunctions(items=[DeclaredShown.model_validate(code) for _, code in codes], next=more)
+    codes, more = numbered_page(await who.app.functions.declared(), after, limit)
+    return DeclaredFunctions(items=[DeclaredShown.model_validate(code) for code in codes], next=more)
 
 
 @router.get("/functions/drain", **READ)
 async def drain_functions(who: Reader, after: AfterNumber = None, limit: Limit = 100) -> DrainList:
     """List the code versions that unfinished runs began with. A pinned run needs its version until it has ended."""
-    codes, more = page(enumerate(await who.app.functions.drain(), 1), lambda numbered: numbered[0], after, limit)
-    return DrainList(items=[DrainShown.model_validate(code) for _, code in codes], next=more)
+    codes, more = numbered_page(await who.app.functions.drain(), after, limit)
+    return DrainList(items=[DrainShown.model_validate(code) for code in codes], next=more)
 
 
 @router.get("/functions/{id}", **READ)
@@ -134,17 +125,11 @@ async def list_function_steps(
     )
 
 
-@router.get(
-    "/functions/{id}/timeline.svg",
-    response_class="Response",
-    responses={200: {"content": {"image/svg+xml": {}}}},
-    **READ,
-)
+@router.get("/functions/{id}/timeline.svg", **SVG, **READ)
 async def draw_function(request: Request, who: JourneyReader, id: Id) -> Answer:
     """Draw the steps of a run as a timeline."""
     info = await who.app.functions.get(id)
-    picture = draw_steps(info, await _steps(request, who, info.id), who.app.engine.clock.now())
-    return Answer(picture.encode(), media_type="image/svg+xml")
+    return svg_answer(draw_steps(info, await _steps(request, who, info.id), who.app.engine.clock.now()))
 
 
 @router.post("/functions/{id}/messages", status_code=202, **WRITE)
@@ -162,17 +147,13 @@ async def send_message(who: Operator, id: Id, body: SendMessage, key: Key = None
 
 
 @router.post("/functions/{id}/cancel", **WRITE)
-async def cancel_function(
-    who: Operator, id: Id, body: Annotated[Stop, Body(default_factory=Stop)], key: Key = None
-) -> Stopped:
+async def cancel_function(who: Operator, id: Id, body: StopBody, key: Key = None) -> Stopped:
     """Cancel a run: its code gets `Cancelled` where it waits, and may clean up. Doing it again changes nothing."""
     return Stopped(status=await who.app.functions.cancel(id, body.reason, request_id=key))
 
 
 @router.post("/functions/{id}/terminate", **WRITE)
-async def terminate_function(
-    who: Operator, id: Id, body: Annotated[Stop, Body(default_factory=Stop)], key: Key = None
-) -> Stopped:
+async def terminate_function(who: Operator, id: Id, body: StopBody, key: Key = None) -> Stopped:
     """End a run at once, without notifying its code. Repeating the call changes nothing."""
     return Stopped(status=await who.app.functions.terminate(id, body.reason, request_id=key))
 

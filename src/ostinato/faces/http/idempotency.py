@@ -1,7 +1,5 @@
-"""Make a change only once for each value of the header Idempotency-Key.
-
-The change may consist of several transactions.
-"""
+"""Make a change only once for each value of the header Idempotency-Key. The change may consist of several
+transactions."""
 
 from __future__ import annotations
 
@@ -28,27 +26,31 @@ Key = Annotated[
 
 
 async def answer_once(
-    app: Ostinato, key: str | None, what: str, shape: type[Answer], work: Callable[[], Awaitable[Answer]]
+    app: Ostinato, key: str | None, what: str, shape: type[Answer], work: Callable[[], Awaitable[object]]
 ) -> Answer:
-    """Do `work` once for each `key`, and return its answer. A repeated call returns the stored answer.
+    """Do `work`, store its result under `key`, and return the result as a `shape`. If `key` already has a result,
+    return that result without doing `work`. If `key` is None, always do `work`, and store nothing. `what` describes the
+    request. Raises `Conflict` if `key` was used for another request.
 
-    If the process crashes before the answer is stored, a retry does the work again. So each part of the work must be
+    If the process crashes before the result is stored, a retry does `work` again. So each part of `work` must be
     idempotent.
     """
     if key is None:
-        return await work()
+        return shape.model_validate(await work())
     now = app.engine.clock.now()
     before = await app.store.run(lambda _: begin(app.namespace, key, what, now))
     if before is not None:
         return shape.model_validate(before)
-    answer = await work()
+    answer = shape.model_validate(await work())
     kept = await app.store.run(lambda _: finish(app.namespace, key, what, answer.model_dump(mode="json")))
     return shape.model_validate(kept)
 
 
 def change_id(verb: str, key: str | None) -> str | None:
-    """Return the request id for a change within `answer_once`, or None if `key` is None.
+    """Return the request id of one change that an HTTP call makes. The id is made from `verb`, the name of the change,
+    and `key`, the call's Idempotency-Key. If `key` is None, return None.
 
-    The change stores the request id in its own transaction. So a retry after a crash does not make the change again.
+    The caller passes the id to the function that makes the change. That function stores the id in the same transaction
+    as the change. So, if the HTTP call is repeated after a crash, the change is not repeated.
     """
     return None if key is None else digest(verb, key)

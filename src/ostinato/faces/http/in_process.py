@@ -21,6 +21,7 @@ from ostinato.errors import OstinatoError
 from ostinato.faces.auth import Door
 from ostinato.faces.http.authentication import Needs, authorize
 from ostinato.faces.http.bodies import NotJson, most_of, read_body, too_large
+from ostinato.faces.http.mistake_places import naming_argument_places
 from ostinato.faces.http.problem_details import Fault, fault, fault_of, invalid, not_json
 from ostinato.faces.http.proxies import Proxies
 from ostinato.faces.http.routing import Answer, Call, Place
@@ -52,7 +53,7 @@ class Failed(Exception):
 
 
 class _Headers(dict[str, str]):
-    """Headers by lower-case name, with the part of Starlette's interface that the calls use."""
+    """A dict from lower-case header name to value. It has the methods of Starlette's `Headers` that the calls use."""
 
     def getlist(self, name: str) -> list[str]:
         return [self[name]] if name in self else []
@@ -60,7 +61,8 @@ class _Headers(dict[str, str]):
 
 @dataclass(frozen=True)
 class _Request:
-    """A request with the attributes that the calls use."""
+    """Replaces Starlette's `Request` for a call in this process. It has only the attributes that `authorize` and the
+    functions of the API read."""
 
     app: Any
     headers: _Headers
@@ -72,8 +74,6 @@ class _Request:
 
 @dataclass
 class _Response:
-    """The headers and the status that a call sets."""
-
     headers: dict[str, str] = field(default_factory=dict)
     status_code: int = 200
 
@@ -111,7 +111,6 @@ class Direct:
 
 
 def _text(value: Any) -> Any:
-    """Return a value of the query as text."""
     if isinstance(value, list | tuple):
         return [_text(one) for one in value]
     return json.dumps(value) if isinstance(value, bool) else str(value)
@@ -130,7 +129,7 @@ class _Parameter:
 
 @dataclass(frozen=True)
 class _Bound:
-    """A call with the parameters of its function."""
+    """A declared call, together with a description of each parameter of the call's function."""
 
     call: Call
     parameters: tuple[_Parameter, ...]
@@ -159,7 +158,8 @@ async def _make(bound: _Bound, path: str, names: Mapping[str, str], content: byt
             arguments[parameter.name] = _read(parameter, values, errors)
     if errors:
         raise Mistaken(errors)
-    answer = await bound.call.function(**arguments)
+    with naming_argument_places(arguments.get("body")):
+        answer = await bound.call.function(**arguments)
     if isinstance(answer, Answer):
         return answer
     if answer is None:
@@ -169,7 +169,8 @@ async def _make(bound: _Bound, path: str, names: Mapping[str, str], content: byt
 
 
 def _values(parameter: _Parameter, names: Mapping[str, str], request: _Request, body: list[Any]) -> Iterator[Any]:
-    """Yield the value of a parameter, or nothing if the request does not have it."""
+    """Yield the value that the request has for `parameter`, or nothing if it has none. `names` is a dict from a path
+    parameter to its value. `body` is a list with the parsed body, or [] if there is no body."""
     sources: dict[str, Mapping[str, Any]] = {"path": names, "query": request.query_params, "header": request.headers}
     if parameter.source == "body":
         yield from body
@@ -192,8 +193,7 @@ def _read(parameter: _Parameter, values: list[Any], errors: list[Any]) -> Any:
 
 
 def _find(method: str, path: str, ways: Ways) -> tuple[_Bound, dict[str, str]] | None:
-    """Return the call for a method and a path, and the values of the path parameters by name. Return None if there is
-    no such call."""
+    """Return the call for a method and a path, and the values of the path parameters. None means an unknown call."""
     parts = path.strip("/").split("/")
     word = parts[0].partition(":")[0].partition(".")[0]
     places = [f"ostinato.faces.http.{module}:router" for module in _MODULES.get(word, ())]

@@ -1,21 +1,22 @@
 """Answer the HTTP calls that list, read and cancel bindings.
 
-A binding is a schedule that a journey has created. Its context may contain tokens, so no answer contains it.
+A binding is a schedule that a journey has created. No answer contains a binding's context, because the context may
+contain tokens.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING
 
 from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
 from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, declared
 from ostinato.faces.http.idempotency import Key, answer_once
-from ostinato.faces.http.journeys import Label
+from ostinato.faces.http.journeys import Id, Label
 from ostinato.faces.http.pagination import After, Limit
 from ostinato.faces.http.read_guard import visible_binding, visible_bindings
-from ostinato.faces.http.routing import Path, Router
-from ostinato.faces.http.shapes.common import NO_NUL
+from ostinato.faces.http.routing import Router
 from ostinato.faces.http.shapes.journeys import BindingShown, BindingsShown
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
@@ -23,7 +24,6 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
 
 router = Router(tags=["journeys"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 
 
 @router.get("/journey-bindings", **READ)
@@ -54,8 +54,5 @@ async def read_binding(request: Request, who: JourneyReader, id: Id) -> BindingS
 async def cancel_binding(request: Request, who: JourneyOperator, id: Id, key: Key = None) -> BindingShown:
     """Cancel a binding: it starts no further runs. An active run finishes."""
     await visible_binding(request, who, id)
-
-    async def cancel() -> BindingShown:
-        return BindingShown.model_validate(await who.app.journeys.cancel_binding(id))
-
+    cancel = partial(who.app.journeys.cancel_binding, id)
     return await answer_once(who.app, key, f"cancel binding {digest(id)}", BindingShown, cancel)

@@ -10,7 +10,7 @@ from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.journey_openapi import described
 from ostinato.faces.http.pagination import After, Limit, page
-from ostinato.faces.http.routing import Answer, Path, Router
+from ostinato.faces.http.routing import SVG, Answer, Path, Router, svg_answer
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.journeys import (
     DefinitionListed,
@@ -81,16 +81,10 @@ async def describe_definition(who: Reader, name: Name, version: Version) -> dict
     return described(await who.app.journeys.read_definition(name, _version(version)))
 
 
-@router.get(
-    "/journey-definitions/{name}/{version}/diagram.svg",
-    response_class="Response",
-    responses={200: {"content": {"image/svg+xml": {}}}},
-    **READ,
-)
+@router.get("/journey-definitions/{name}/{version}/diagram.svg", **SVG, **READ)
 async def draw_definition(who: Reader, name: Name, version: Version) -> Answer:
     """Draw the states of a journey as SVG."""
-    definition = await who.app.journeys.read_definition(name, _version(version))
-    return Answer(draw(definition).encode(), media_type="image/svg+xml")
+    return svg_answer(draw(await who.app.journeys.read_definition(name, _version(version))))
 
 
 def _version(version: str) -> str | None:

@@ -104,8 +104,10 @@ def _journey(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
             }
         },
     }
-    for id, state in _steps(definition).items():
-        paths[f"/journeys/{{journeyId}}/steps/{quote(id, safe='')}"] = {"post": _step(definition, id, state, schemas)}
+    for _, id, state in definition.states():
+        if isinstance(state, Wait | Webhook):
+            step = _step(definition, id, state, schemas)
+            paths[f"/journeys/{{journeyId}}/steps/{quote(id, safe='')}"] = {"post": step}
     if spec.lifecycle is None or spec.lifecycle.cancellable:
         paths["/journeys/{journeyId}/steps/cancel"] = {
             "post": {
@@ -135,13 +137,9 @@ def _start(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _steps(definition: Definition) -> dict[str, Wait | Webhook]:
-    return {id: state for _, id, state in definition.states() if isinstance(state, Wait | Webhook)}
-
-
 def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[str, Any]) -> dict[str, Any]:
     external = state.external
-    schemas.update({f"Step.{id}": _relocate(external.input.schema, f"Step.{id}")})
+    schemas[f"Step.{id}"] = _relocate(external.input.schema, f"Step.{id}")
     response = _shown_with(_ref("JourneyStatus"), f"Step.{id}.Response", external.response, schemas)
     return {
         "operationId": f"step_{id}",
@@ -157,10 +155,8 @@ def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[
 
 
 def _as_guarded(definition: Definition, status: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of the answer to a submitted step or a cancellation.
-
-    The answer is the status. If the read guard refuses the caller, the answer has only the id and the name.
-    """
+    """Return the schema of an answer about a journey. `status` is the schema of the full answer. If the journey has a
+    read guard, the result also allows an answer with the journey's id and name, for callers whom the guard refuses."""
     if definition.spec.access.read is None:
         return status
     names = ("journeyId", "journeyName")
@@ -170,12 +166,11 @@ def _as_guarded(definition: Definition, status: dict[str, Any]) -> dict[str, Any
 
 def _input(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
     declared = definition.spec.input
-    return _named("Input", None if declared is None else declared.schema, schemas) if declared else {"type": "object"}
+    return _named("Input", declared.schema, schemas) if declared else {"type": "object"}
 
 
 def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any]) -> dict[str, Any]:
-    """Add `schema` to `schemas` under `name`, and return a reference to it. If `schema` is None, add nothing, and
-    return {}."""
+    """Add `schema` to `schemas` under `name`, and return a reference to it. If `schema` is None, return {}."""
     if schema is None:
         return {}
     schemas[name] = _relocate(schema, name)
@@ -183,8 +178,8 @@ def _named(name: str, schema: Mapping[str, Any] | None, schemas: dict[str, Any])
 
 
 def _relocate(value: Any, name: str) -> Any:
-    """Return a copy of a schema for the place `#/components/schemas/{name}`. References within the schema point to that
-    place."""
+    """Return a copy of a schema for use as `#/components/schemas/{name}`. A reference such as `#/$defs/x` becomes
+    `#/components/schemas/{name}/$defs/x`. `$schema` is left out."""
     if isinstance(value, Mapping):
         return {
             key: f"#/components/schemas/{name}{part[1:]}"

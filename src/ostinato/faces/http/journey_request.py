@@ -1,7 +1,8 @@
-"""From an HTTP request, build the request that a journey can read.
+"""Convert an HTTP request into the request that a journey can read.
 
-It has the headers, query, cookies and peer, but not the token for this server. Headers with a client certificate are
-accepted only from trusted proxies. Cookies that the journey sets are added to the answer here, too.
+The journey can read the headers, query, cookies and peer, but not the token for this server. Headers with a client
+certificate are accepted only from trusted proxies. If a journey sets cookies, this module adds them to the
+answer.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 import ssl
 from typing import TYPE_CHECKING, Any
 
-from ostinato.faces.http.authentication import OWN_HEADER, is_ours
+from ostinato.faces.auth import Who
+from ostinato.faces.http.authentication import OWN_HEADER, our_token
 from ostinato.faces.http.routing import Answer
-from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.task_kind import Request as Inbound
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
@@ -20,32 +21,25 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
 _OF_PROXIES = ("client-cert", "client-cert-chain")
 
 
-def inbound(request: Request, settings: JourneySettings) -> Inbound:
+def inbound(request: Request, who: Who) -> Inbound:
     peer = request.client.host if request.client else None
-    trusted = settings.trusts(peer)
+    trusted = who.app.journeys.settings.trusts(peer)
     headers: dict[str, str] = {}
     for name, value in request.headers.items():
-        if name == OWN_HEADER or (name in _OF_PROXIES and not trusted) or (name == "authorization" and _ours(value)):
+        ours = name == OWN_HEADER or (name == "authorization" and our_token(value) is not None)
+        if ours or (name in _OF_PROXIES and not trusted):
             continue
         headers[name] = f"{headers[name]}, {value}" if name in headers else value
     return Inbound(
-        headers,
-        dict(request.query_params),
-        dict(request.cookies),
-        client_cert=_certificate(request.scope),
-        peer=peer,
+        headers, dict(request.query_params), dict(request.cookies), client_cert=_certificate(request.scope), peer=peer
     )
 
 
 def give_cookies(answer: Answer, seen: Inbound) -> Answer:
-    """Add the cookies that the journey's calls have set to `answer`, and return it."""
+    """Add the cookies in `seen.set_cookies` to `answer`, and return `answer`. They come from other servers that the
+    journey has called, and the journey passes them on to its own caller."""
     answer.cookies += seen.set_cookies.values()
     return answer
-
-
-def _ours(value: str) -> bool:
-    scheme, _, credentials = value.partition(" ")
-    return scheme.lower() == "bearer" and is_ours(credentials.strip())
 
 
 def _certificate(scope: Any) -> bytes | None:

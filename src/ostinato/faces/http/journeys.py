@@ -20,7 +20,7 @@ from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, d
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.journey_request import give_cookies, inbound
 from ostinato.faces.http.pagination import BeforeRun, Limit
-from ostinato.faces.http.routing import Answer, Body, Header, Path, Query, Router, json_answer
+from ostinato.faces.http.routing import SVG, Answer, Body, Header, Path, Query, Router, json_answer, svg_answer
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.journeys import (
     JourneyHeard,
@@ -45,8 +45,7 @@ READ_ONE, ANSWER = declared(Role.READER, any_query=True), declared(Role.OPERATOR
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 Step = Annotated[
-    str,
-    Path(min_length=1, max_length=LONGEST_ID, pattern=NO_NUL, description="The id of a wait or webhook."),
+    str, Path(min_length=1, max_length=LONGEST_ID, pattern=NO_NUL, description="The id of a wait or webhook.")
 ]
 Version = Annotated[str | None, Query(max_length=100, pattern=NO_NUL, description="A version other than the latest.")]
 Label = Annotated[str | None, Query(max_length=256, pattern=NO_NUL)]
@@ -72,9 +71,6 @@ class StoredAnswer(BaseModel):
     status: int
     body: dict[str, Any]
 
-    def answer(self) -> Answer:
-        return json_answer(self.body, self.status)
-
 
 @router.post("/journeys/{name}/start", responses=STARTED, response_model=None, **ANSWER)
 async def start_journey(
@@ -90,7 +86,7 @@ async def start_journey(
     happens in time, or if the journey starts in async mode, the answer is the URL of its status."""
     wait, at_once = _preferred(prefer)
     journeys = who.app.journeys
-    seen = inbound(request, journeys.settings)
+    seen = inbound(request, who)
 
     async def start() -> StoredAnswer:
         status = await journeys.start(
@@ -106,7 +102,7 @@ async def start_journey(
 
     what = f"start journey {digest(name, version, body)}"
     kept = await answer_once(who.app, key, what, StoredAnswer, start)
-    answer = kept.answer()
+    answer = json_answer(kept.body, kept.status)
     answer.headers["Location"] = f"/api/v1/journeys/{kept.body['journeyId']}"
     return give_cookies(answer, seen)
 
@@ -126,7 +122,7 @@ async def _started(request: Request, who: Who, status: JourneyStatus, at_once: b
 
 
 def _preferred(prefer: str | None) -> tuple[float, bool]:
-    """Read the Prefer header. Return how many seconds to wait, and whether to answer at once."""
+    """Read a Prefer header: how many seconds to wait (`wait=5`), and whether to answer at once (`respond-async`)."""
     parts = [part.strip().lower() for part in (prefer or "").split(",")]
     wait = _WAIT
     for part in parts:
@@ -163,7 +159,7 @@ async def list_journeys(
         attributes={label_name: value for label_name, value in wanted.items() if value is not None},
         before=before or "~",
         limit=limit,
-        request=inbound(request, who.app.journeys.settings),
+        request=inbound(request, who),
         guarded=True,
     )
     items = [status_form(request, label) for label in journeys]
@@ -173,28 +169,22 @@ async def list_journeys(
 @router.get("/journeys/{id}", response_model=JourneyStatusShown, **READ_ONE)
 async def read_journey(request: Request, who: JourneyReader, id: Id) -> Answer:
     """Read the status of a journey, and what it waits for."""
-    seen = inbound(request, who.app.journeys.settings)
-    return json_answer(status_form(request, await who.app.journeys.status(id, request=seen, guarded=True)))
+    status = await who.app.journeys.status(id, request=inbound(request, who), guarded=True)
+    return json_answer(status_form(request, status))
 
 
 @router.get("/journeys/{id}/result", response_model=JourneyOutcomeShown, **READ_ONE)
 async def read_result(request: Request, who: JourneyReader, id: Id) -> Answer:
     """Read the outcome of a journey. While the journey is running, the answer is a conflict (409)."""
-    seen = inbound(request, who.app.journeys.settings)
-    return json_answer(outcome_form(request, await who.app.journeys.result(id, request=seen, guarded=True)))
+    outcome = await who.app.journeys.result(id, request=inbound(request, who), guarded=True)
+    return json_answer(outcome_form(request, outcome))
 
 
-@router.get(
-    "/journeys/{id}/diagram.svg",
-    response_class="Response",
-    responses={200: {"content": {"image/svg+xml": {}}}},
-    **READ_ONE,
-)
+@router.get("/journeys/{id}/diagram.svg", **SVG, **READ_ONE)
 async def draw_journey(request: Request, who: JourneyReader, id: Id) -> Answer:
     """Draw the states of a journey as SVG, with the path it took and its current state."""
-    seen = inbound(request, who.app.journeys.settings)
-    definition, instance = await who.app.journeys.instance(id, request=seen, guarded=True)
-    return Answer(draw(definition, instance, await _entered_states(who, instance)).encode(), media_type="image/svg+xml")
+    definition, instance = await who.app.journeys.instance(id, request=inbound(request, who), guarded=True)
+    return svg_answer(draw(definition, instance, await _entered_states(who, instance)))
 
 
 async def _entered_states(who: Who, instance: Instance) -> list[dict[str, Any]]:
@@ -239,7 +229,7 @@ async def submit_step(
     answer."""
     wait, _ = _preferred(prefer)
     journeys = who.app.journeys
-    seen = inbound(request, journeys.settings)
+    seen = inbound(request, who)
     status = await journeys.submit(id, step, body, key=key, wait=wait, request=seen)
     answer = await _answer_as_guarded(request, who, id, status_form(request, status), status.more)
     return give_cookies(json_answer(answer), seen)
@@ -248,12 +238,9 @@ async def submit_step(
 async def _answer_as_guarded(
     request: Request, who: Who, id: str, form: dict[str, Any], more: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Return the answer to a submitted step or to a cancellation.
-
-    - If the caller may read the journey, the answer is `form`.
-    - Otherwise the answer has only the journey's id, its name, its note, and the fields in `more`.
-    """
-    if not await who.app.journeys.hidden([id], inbound(request, who.app.journeys.settings)):
+    """Return `form`, the answer about a journey, if the caller may read the journey. Otherwise return only the
+    journey's id, name and note, together with the fields in `more`."""
+    if not await who.app.journeys.hidden([id], inbound(request, who)):
         return form
     return {**(more or {}), **{key: form[key] for key in ("journeyId", "journeyName", "_note") if key in form}}
 

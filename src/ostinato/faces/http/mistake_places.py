@@ -1,7 +1,9 @@
-"""Find the places of mistakes in a request body that defines a schedule or a campaign.
+"""Find the places of mistakes in a request body whose form was already checked.
 
-The form of the body was already checked. The mistakes are in a spec, in an action, or in an input that the job refuses.
-A schedule is checked as in a file of schedules, so a request and a file report the same places.
+- `naming_argument_places` is used for every call. It finds an argument that the call refuses, or an input that the job
+  refuses.
+- The other functions find mistakes in the definition of a schedule or a campaign. A schedule is checked as in a file of
+  schedules, so a request and a file report the same places.
 """
 
 from __future__ import annotations
@@ -11,27 +13,70 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
+from pydantic import BaseModel
+
 from ostinato.app import Ostinato
-from ostinato.errors import InputError, OstinatoError, SpecError
-from ostinato.faces.http.validation_errors import BodyError, Mistake, mistake_in_body
+from ostinato.errors import ArgumentError, InputError, OstinatoError, SpecError
+from ostinato.faces.http.validation_errors import BodyError, mistake_in_body
 from ostinato.flows.errors import DefinitionError, VariantInputError
-from ostinato.schedules.declared.files import find_mistakes
+from ostinato.schedules.declared.files import find_mistakes, steps
+
+
+@contextmanager
+def naming_argument_places(body: object) -> Iterator[None]:
+    """If the `with` block raises an `ArgumentError`, `InputError` or `SpecError`, raise a `BodyError` instead. The
+    block carries out an API call, and `body` is the model of the request body.
+
+    The `BodyError` names the places of the mistakes in `body`: the place of a wrong argument is the field with the same
+    name. If `body` is not a model, or has no field for any of the wrong arguments, the error is raised unchanged.
+    """
+    try:
+        yield
+    except (ArgumentError, InputError, SpecError) as problem:
+        if not isinstance(body, BaseModel):
+            raise
+        fields = {field.alias or name for name, field in type(body).model_fields.items()}
+        faults = [(path, words) for path, words in _faults(problem) if path and path[0] in fields]
+        if not faults:
+            raise
+        sent = body.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        secret = getattr(problem, "secret", False)
+        mistakes = [mistake_in_body(sent, path, words, secret=secret) for path, words in faults]
+        title = "invalid spec" if isinstance(problem, SpecError) else "invalid"
+        raise BodyError(title, str(problem), mistakes) from None
+
+
+def _faults(problem: ArgumentError | InputError | SpecError) -> list[tuple[tuple[str | int, ...], str]]:
+    """Return (path, description) for each mistake. A path begins with the name of an argument of the call."""
+    match problem:
+        case ArgumentError():
+            return [(problem.path, str(problem))]
+        case InputError():
+            return [((*problem.argument, *path), words) for path, words in problem.faults]
+        case SpecError():
+            return [(steps(problem.field), str(problem))]
 
 
 @asynccontextmanager
-async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> AsyncIterator[None]:
-    """Context manager: turn an error about the definition of a schedule into a `BodyError`.
-
-    The `BodyError` names the places of the mistakes in `body`. If no place is known, the original error is raised.
-    """
+async def naming_places(
+    app: Ostinato, name: str, body: Mapping[str, Any], place: Sequence[str] = ()
+) -> AsyncIterator[None]:
+    """If the `async with` block raises an error about the definition of a schedule, raise a `BodyError` instead. It
+    names the places of the mistakes. `body` is the definition, and `place` is its path in the request body. If no place
+    can be found, the error is raised unchanged."""
     try:
         yield
     except OstinatoError as problem:
         if not isinstance(problem, SpecError | InputError) and type(problem) is not OstinatoError:
             raise
-        mistakes = await _mistakes(app, name, body, problem)
-        if not mistakes:
+        secret = isinstance(problem, InputError) and problem.secret
+        faults = await _faults_of_definition(app, name, body, problem)
+        if not faults:
             raise
+        whole: Mapping[str, Any] = body
+        for step in reversed(place):
+            whole = {step: whole}
+        mistakes = [mistake_in_body(whole, (*place, *path), words, secret=secret) for path, words in faults]
         title = "invalid spec" if isinstance(problem, SpecError) else "invalid"
         words = mistakes[0].message if len(mistakes) == 1 else "; ".join(map(str, mistakes))
         raise BodyError(title, str(problem) if isinstance(problem, InputError) else words, mistakes) from None
@@ -39,44 +84,33 @@ async def naming_places(app: Ostinato, name: str, body: Mapping[str, Any]) -> As
 
 @contextmanager
 def naming_definition_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
-    """Context manager: turn an error about the definition of an agent's schedule or campaign into a `BodyError`.
-
-    The `BodyError` names the places of the mistakes in `body`, the body of the request. `options` is the path of a
-    campaign's options in `body`.
-    """
+    """If the `with` block raises an error about an agent's schedule or campaign, or about its input, raise a
+    `BodyError` instead. It names the places of the mistakes in `body`. `options` is the path in `body` to a campaign's
+    options."""
     try:
-        with naming_input_places(body, options):
-            yield
+        yield
     except DefinitionError as problem:
         mistakes = [mistake_in_body(body, path, words) for path, words in problem.faults]
         raise BodyError("invalid", str(problem), mistakes) from None
-
-
-@contextmanager
-def naming_input_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
-    """Context manager: turn an `InputError` into a `BodyError`.
-
-    The `BodyError` names the places of the mistakes in `body`, the body of the request. `options` is the path of a
-    campaign's options in `body`.
-    """
-    try:
-        yield
-    except InputError as problem:
-        places: list[tuple[str | int, ...]] = [("input", *path) for path, _ in problem.faults]
-        if isinstance(problem, VariantInputError):
-            places = [path if path[0] == "input" else (*options, *path[1:]) for path in problem.places]
-        faults = zip(places, problem.faults, strict=True)
-        mistakes = [mistake_in_body(body, place, words) for place, (_, words) in faults]
+    except VariantInputError as problem:
+        places = [path if path[0] == "input" else (*options, *path[1:]) for path in problem.places]
+        pairs = zip(places, problem.faults, strict=True)
+        mistakes = [mistake_in_body(body, place, words) for place, (_, words) in pairs]
+        if not mistakes:
+            raise
         raise BodyError("invalid", str(problem), mistakes) from None
 
 
-async def _mistakes(app: Ostinato, name: str, body: Mapping[str, Any], problem: OstinatoError) -> Sequence[Mistake]:
+async def _faults_of_definition(
+    app: Ostinato, name: str, body: Mapping[str, Any], problem: OstinatoError
+) -> list[tuple[tuple[str | int, ...], str]]:
+    """Return (path in `body`, description) for each mistake."""
     if isinstance(problem, InputError):
         base = _place_of_input(body)
-        return [mistake_in_body(body, (*base, *path), words) for path, words in problem.faults]
+        return [((*base, *path), words) for path, words in problem.faults]
     # In a thread: a large spec takes a while.
     mistakes = await asyncio.to_thread(find_mistakes, name, body, app.action_kinds)
-    return [mistake_in_body(body, path, words.removeprefix("spec: ")) for path, words in mistakes]
+    return [(path, words.removeprefix("spec: ")) for path, words in mistakes]
 
 
 def _place_of_input(body: Mapping[str, Any]) -> tuple[str, ...]:

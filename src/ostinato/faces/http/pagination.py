@@ -22,15 +22,40 @@ K = TypeVar("K", int, str)
 Limit = Annotated[int, Query(ge=1, le=LARGEST_LIMIT, description="The size of a page.")]
 After = Annotated[str | None, Query(max_length=512, pattern=NO_NUL, description="`next` of the page before.")]
 Before = Annotated[str | None, Query(max_length=600, pattern=NO_NUL, description="`next` of the page before.")]
-BeforeRun = Annotated[
-    str | None,
-    Query(max_length=64, pattern=RUN_CURSOR, description="`next` of the page before."),
-]
+BeforeRun = Annotated[str | None, Query(max_length=64, pattern=RUN_CURSOR, description="`next` of the page before.")]
 AfterNumber = Annotated[int | None, Query(ge=0, le=1 << 62, description="`next` of the page before.")]
 
 
 STEP = 16  # items that are read at once: each may hold a MiB of input and one of result
 LARGEST_PAGE = 4 << 20  # bytes after which a page ends
+
+
+async def list_after(
+    who: Who,
+    after: str | None,
+    limit: int,
+    fetch: Callable[..., Awaitable[Sequence[T]]],
+    key: Callable[[T], str],
+    show: Callable[[T], BaseModel],
+    visible: Callable[[Sequence[T]], Awaitable[Sequence[T]]] | None = None,
+) -> Answer:
+    """Return the page after the cursor `after`, in the same form as `listing`. `fetch` is called with the keywords
+    `after` ("" for the first page) and `limit`. The other arguments are those of `listing`."""
+    return await listing(who, after, limit, lambda after, n: fetch(after=after or "", limit=n), key, show, visible)
+
+
+async def list_before(
+    who: Who,
+    before: str | None,
+    limit: int,
+    fetch: Callable[..., Awaitable[Sequence[T]]],
+    key: Callable[[T], str],
+    show: Callable[[T], BaseModel],
+    visible: Callable[[Sequence[T]], Awaitable[Sequence[T]]] | None = None,
+) -> Answer:
+    """Return the page before the cursor `before`, in the same form as `listing`. `fetch` is called with the keywords
+    `before` (None for the first page) and `limit`. The other arguments are those of `listing`."""
+    return await listing(who, before, limit, lambda before, n: fetch(before=before, limit=n), key, show, visible)
 
 
 async def listing(
@@ -44,8 +69,12 @@ async def listing(
 ) -> Answer:
     """Return a page as JSON, `{"items": […], "next": …}`.
 
-    `fetch` returns the given number of items after a cursor. `visible` returns those items that the caller may see.
-    Items are read a few at a time and written one by one, with pauses for other requests.
+    - `fetch`: gets a cursor and a number, and returns at most that number of items after the cursor
+    - `key`: returns the cursor of an item
+    - `show`: returns the model that is written for an item
+    - `visible`: returns those of the given items that the caller may see; None means that the caller may see all
+
+    Items are read a few at a time and written one by one, so that other requests are handled in between.
     """
     items: list[bytes] = []
     size = count = 0
@@ -64,8 +93,7 @@ async def listing(
             break
         if cursor is None or size > LARGEST_PAGE:
             break
-    body = b'{"items":[%s],"next":%s}' % (b",".join(items), orjson.dumps(cursor))
-    return Answer(body)
+    return Answer(b'{"items":[%s],"next":%s}' % (b",".join(items), orjson.dumps(cursor)))
 
 
 def _write_items(items: Sequence[T], show: Callable[[T], BaseModel], room: int) -> Iterator[bytes]:
@@ -79,6 +107,13 @@ def _write_items(items: Sequence[T], show: Callable[[T], BaseModel], room: int) 
 
 
 def page(items: Iterable[T], key: Callable[[T], K], after: K | None, limit: int) -> tuple[list[T], K | None]:
-    """Return a page of a short list, ordered by key, and the cursor of the next page or None."""
+    """Return a page of a short list, ordered by `key`, and the cursor of the next page, or None if there is none."""
     rest = sorted((one for one in items if after is None or key(one) > after), key=key)
     return rest[:limit], key(rest[limit - 1]) if len(rest) > limit else None
+
+
+def numbered_page(items: Sequence[T], after: int | None, limit: int) -> tuple[Sequence[T], int | None]:
+    """Return a page of a short list, and the cursor of the next page, or None if there is none. A cursor is the number
+    of items before the page."""
+    end = (after or 0) + limit
+    return items[end - limit : end], end if len(items) > end else None

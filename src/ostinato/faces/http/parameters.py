@@ -16,16 +16,13 @@ _ELSEWHERE = {("/api/v1/events", "pattern"): "/api/v1/events/stream"}  # paramet
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
-    """Raise `Mistaken` for unknown query parameters. Every route depends on this.
-
-    If a misspelt filter were ignored, the call would return everything.
-    """
+    """Raise `Mistaken` for unknown query parameters. A call that ignored a misspelt filter would return everything."""
     if not request.scope.get("query_string"):
         return
     route: APIRoute = request.scope["route"]
     if (route.openapi_extra or {}).get(ANY_QUERY):
         return
-    names = _parameters(route)
+    names = sorted({*_query_names(route.dependant), *_EVERYWHERE})
     errors = [
         {
             "type": "unknown_parameter",
@@ -38,10 +35,6 @@ async def refuse_unknown_parameters(request: Request) -> None:
     ]
     if errors:
         raise Mistaken(errors)
-
-
-def _parameters(route: APIRoute) -> list[str]:
-    return sorted({*_query_names(route.dependant), *_EVERYWHERE})
 
 
 def _query_names(dependant: Dependant) -> Iterator[str]:

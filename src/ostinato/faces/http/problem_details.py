@@ -7,7 +7,7 @@ framework.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +17,12 @@ from ostinato.engine.ways import Ways
 from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreRefused, StoreUnavailable
 from ostinato.faces.auth import Refused
 from ostinato.faces.http.bodies import NotJson
-from ostinato.faces.http.validation_errors import BodyError, Mistake, as_json
+from ostinato.faces.http.validation_errors import BodyError, Mistake, as_json, may_be_secret
 from ostinato.schedules.declared.plan import DeclaredElsewhere
 from ostinato.schedules.declared.problems import FileError
 from ostinato.schedules.operations.edit import AlreadyExists, TokenMismatch
 
+MEDIA = "application/problem+json"
 _SAY_AGAIN = 10.0  # seconds between two lines in the log about the same trouble
 
 
@@ -42,12 +43,12 @@ def not_json(error: NotJson) -> Fault:
     return fault(400, "not json", str(error))
 
 
-def invalid(mistakes: list[Mistake]) -> Fault:
+def invalid(mistakes: Sequence[Mistake], title: str = "invalid", detail: str | None = None) -> Fault:
     """Return the error response for an invalid request, with all its mistakes."""
     return fault(
         422,
-        "invalid",
-        "; ".join(map(str, mistakes)),
+        title,
+        "; ".join(map(str, mistakes)) if detail is None else detail,
         field=mistakes[0].field,
         value=mistakes[0].value,
         problems=[one.as_dict() for one in mistakes],
@@ -55,11 +56,8 @@ def invalid(mistakes: list[Mistake]) -> Fault:
 
 
 def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault:
-    """Return the error response for an error.
-
-    Only a caller `inside` this process sees the text of a store error, because that text contains the address of the
-    store.
-    """
+    """Return the error response for an error. The text of a store error contains the store's address. Only a caller in
+    this process (`inside`) gets this text."""
     problem = ways.problem_of(error)
     if problem is not None:
         return fault(problem.status, problem.title, str(error), **_members(error))
@@ -86,11 +84,7 @@ def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault
             words = str(error) if inside else _store_trouble(error)
             return fault(503, "store unavailable", words, {"Retry-After": "1"})
         case BodyError():
-            mistakes = error.mistakes
-            problems = [one.as_dict() for one in mistakes]
-            return fault(
-                422, error.title, str(error), field=mistakes[0].field, value=mistakes[0].value, problems=problems
-            )
+            return invalid(error.mistakes, error.title, str(error))
         case FileError():
             return fault(422, "invalid file", str(error), problems=[one.as_dict() for one in error.problems])
         case SpecError():
@@ -100,8 +94,8 @@ def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault
 
 
 def _members(error: OstinatoError) -> dict[str, Any]:
-    """Return the fields that `error` adds to the body of the error response. Errors of extensions (`Way`) may add
-    fields. Long values in `problems` are shortened."""
+    """Return the fields that an extension's error adds to the response. If one of them is `problems`, a list of
+    mistakes, long values in the list are shortened, and values that may be secrets are left out."""
     members: dict[str, Any] = getattr(error, "problem_members", dict)()
     if "problems" not in members:
         return members
@@ -109,15 +103,18 @@ def _members(error: OstinatoError) -> dict[str, Any]:
 
 
 def _shortened(problem: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: as_json(part) if name == "value" else part for name, part in problem.items()}
+    if "value" not in problem:
+        return dict(problem)
+    if may_be_secret(str(problem.get("field")).split("/"), problem["value"]):
+        return {name: part for name, part in problem.items() if name != "value"}
+    return {**problem, "value": as_json(problem["value"])}
 
 
 _last_said = -float("inf")
 
 
 def _store_trouble(error: StoreError) -> str:
-    """Return the text that callers get for a store error. Log the error itself, at most once in `_SAY_AGAIN`
-    seconds."""
+    """Return the text that callers get for a store error. Log the error, at most once in `_SAY_AGAIN` seconds."""
     global _last_said
     now = time.monotonic()
     if now - _last_said > _SAY_AGAIN:

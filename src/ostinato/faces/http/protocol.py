@@ -16,10 +16,14 @@ client is authenticated:
 from __future__ import annotations
 
 import asyncio
+import json
+from http import HTTPStatus
 from typing import Any
 
 from httptools import HttpParserError, HttpParserUpgrade
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from ostinato.faces.http.problem_details import MEDIA, fault
 
 LARGEST_HEAD = 64 << 10  # bytes of the first line and the headers; the same limit applies to trailers
 MOST_HEADERS = 256
@@ -36,11 +40,16 @@ _TRAILERS = f"Trailers have at most {LARGEST_HEAD:,} bytes and {MOST_HEADERS} fi
 
 
 class _Refused(Exception):
-    """Raised inside the parser to end the connection. Its message is the answer."""
+    """Raised while a request is parsed, to refuse the request and close the connection. The client gets the message."""
+
+    def __init__(self, words: str, status: int = 400) -> None:
+        super().__init__(words)
+        self.status = status
 
 
 def _is_elsewhere(target: bytes, host: bytes) -> bool:
-    """Return whether a request target such as `http://server/path` names another server than the Host header."""
+    """Return whether a request target names another server than the Host header `host`. For example, the target
+    `http://server/path` names `server`. A target that is only a path names no server."""
     authority = target.partition(b"://")[2].partition(b"/")[0].partition(b"?")[0]
     return bool(authority) and authority.lower() != host.strip().lower()
 
@@ -85,10 +94,8 @@ class Protocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def _make_room(self) -> bool:
-        """Close the connection that has kept the server waiting longest for a request.
-
-        Return False if there is no such connection.
-        """
+        """Make room for this connection: of all other connections that are idle, close the one that has been idle
+        longest. Return True if a connection was closed, and False if no other connection is idle."""
         waiting = [one for one in self.connections if one is not self and isinstance(one, Protocol) and one.idle]
         if not waiting:
             return False
@@ -99,7 +106,7 @@ class Protocol(HttpToolsProtocol):
 
     @property
     def idle(self) -> bool:
-        """Return whether the server waits for a request, or the rest of one, from this client."""
+        """Return whether the server waits for this client to send a request, or the rest of a request."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     # Reading
@@ -115,13 +122,16 @@ class Protocol(HttpToolsProtocol):
             self.parser.feed_data(data)
         except HttpParserError as problem:
             refused = problem.__context__
-            self._answer(400, str(refused) if isinstance(refused, _Refused) else "Invalid HTTP request received.")
+            if isinstance(refused, _Refused):
+                self._answer(refused.status, str(refused))
+            else:
+                self._answer(400, "The request is not valid HTTP/1.1.")
             return
         except HttpParserUpgrade:
             return  # answer the request without an upgrade: there is no other protocol here
         self._raw = 0 if self._progress else self._raw + len(data)
         if self._raw > LARGEST_HEAD:  # of a head, of a line of the trailers, or of a chunk's first line
-            self._answer(400, _LONG if self._in_head else _TRAILERS)
+            self._answer(431, _LONG if self._in_head else _TRAILERS)
 
     def on_url(self, url: bytes) -> None:
         self._hold(len(url))
@@ -136,7 +146,7 @@ class Protocol(HttpToolsProtocol):
     def _hold(self, size: int) -> None:
         self._held += size
         if self._fields > MOST_HEADERS or self._held > LARGEST_HEAD:
-            raise _Refused(_LONG if self._in_head else _TRAILERS)
+            raise _Refused(_LONG if self._in_head else _TRAILERS, 431)
 
     def on_headers_complete(self) -> None:
         if len(self.pipeline) >= MOST_PIPELINED:
@@ -189,14 +199,14 @@ class Protocol(HttpToolsProtocol):
         self._answer(408, words)
 
     def _answer(self, status: int, words: str, headers: str = "") -> None:
-        """Answer a request that could not be read, and close the connection. If an answer has begun, only close."""
+        """Send problem details and close the connection. If an earlier response is not complete, only close."""
         self._stop_waiting()
         if self.transport.is_closing():
             return
         cycle = self.cycle
         if cycle is None or cycle.response_complete or (cycle.more_body and not cycle.response_started):
-            body = words.encode()
-            head = f"content-type: text/plain; charset=utf-8\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+            body = json.dumps(fault(status, HTTPStatus(status).phrase.lower(), words).body).encode()
+            head = f"content-type: {MEDIA}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
             self.transport.write(STATUS_LINE[status] + head.encode() + headers.encode() + b"\r\n" + body)
         self.transport.close()
 

@@ -7,7 +7,6 @@ also authenticated, unless the body is signed.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from starlette.datastructures import Headers
@@ -26,7 +25,7 @@ _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
 def host_of(value: str) -> str:
-    """Return the host in a Host header, without its port, or "" if it cannot be read."""
+    """Return the host in a Host header, without the port. Return "" if the header is not valid."""
     try:
         return (urlsplit(f"//{value}").hostname or "").lower()
     except ValueError:
@@ -41,15 +40,16 @@ def _netloc(origin: str) -> str:
 
 
 def segments(raw: bytes) -> str:
-    """Return the path that the router matches. An escaped slash stays part of a name: `team%2Freport` is one name."""
+    """Return the path `raw` with its escapes decoded. An escaped slash becomes the placeholder `SLASH`, so that the
+    router sees `team%2Freport` as one segment. After the routing, `SLASH` is turned into a slash."""
     return "/".join(unquote(part).replace("/", SLASH) for part in raw.decode("ascii", "replace").split("/"))
 
 
 class Guard:
     """ASGI middleware that makes the checks of this module.
 
-    `hosts` are the names of this server. If `hosts` is empty, any name is accepted. Such a server requires a token from
-    every caller.
+    `hosts` are the names of this server: a request whose Host header has another name is refused. If `hosts` is empty,
+    every name is accepted. A server with empty `hosts` requires a token from every caller.
     """
 
     def __init__(self, app: ASGIApp, hosts: Sequence[str] = _LOOPBACK, origins: Sequence[str] = ()) -> None:
@@ -104,7 +104,8 @@ class Guard:
         if others:
             return 400, "bad request", "there is more than one Host header"
         if self._hosts and host_of(host) not in self._hosts:
-            return 421, "wrong host", f"this server does not answer to the name {host!r}; it is {_named(self._hosts)}"
+            names = ", ".join(sorted(self._hosts))
+            return 421, "wrong host", f"this server does not answer to the name {host!r}; it is {names}"
         length = headers.get("content-length") or "0"
         if not length.isascii() or not length.isdigit():
             return 400, "bad request", "Content-Length is not a number"
@@ -129,7 +130,3 @@ def _has_body(headers: Headers) -> bool:
 
 def _too_large(most: int) -> tuple[int, str, str]:
     return 413, "too large", too_large(most)
-
-
-def _named(hosts: Any) -> str:
-    return ", ".join(sorted(hosts))

@@ -1,7 +1,7 @@
 """Declare the calls of the HTTP API without loading a web framework.
 
-A declaration has a path, a function, and the source of each parameter. `framework` builds FastAPI routes from the
-declarations. `in_process` calls the functions in this process, for commands on a store.
+A declaration has a path, a function, and the source of each parameter. The module `framework` builds FastAPI routes
+from the declarations. The module `in_process` calls the functions in this process, for commands on a store.
 """
 
 from __future__ import annotations
@@ -17,10 +17,7 @@ Source = Literal["path", "query", "header", "body"]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a parameter of a call comes from.
-
-    `options` are keyword arguments for FastAPI's `Path`, `Query`, `Header` or `Body`, such as `max_length`.
-    """
+    """The source of a parameter. `options` are keyword arguments of FastAPI's `Path`, `Query`, `Header` or `Body`."""
 
     source: Source
     options: dict[str, Any]
@@ -58,9 +55,17 @@ def json_answer(value: Any, status: int = 200, media_type: str = "application/js
     return Answer(text.encode(), status, media_type)
 
 
+SVG: dict[str, Any] = {"response_class": "Response", "responses": {200: {"content": {"image/svg+xml": {}}}}}
+
+
+def svg_answer(picture: str) -> Answer:
+    return Answer(picture.encode(), media_type="image/svg+xml")
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A declared call. `options` are the options of a FastAPI route, with a name as `response_class`."""
+    """A declared call. `options` are the keyword arguments for a FastAPI route, except that `response_class` is the
+    name of a class instead of the class itself."""
 
     method: str
     path: str
@@ -69,10 +74,10 @@ class Call:
 
 
 class Router:
-    """Collects calls.
+    """Collects the declarations of API calls: one `Call` for each HTTP method and path.
 
-    `tags` group the calls in the OpenAPI description. `install`, if given, is called with each application that serves
-    the calls.
+    `tags` are the OpenAPI tags of all these calls. If `install` is given, each application that serves the calls is
+    passed to `install`.
     """
 
     def __init__(self, *, tags: list[str] | None = None, install: Callable[[Any], None] | None = None) -> None:
@@ -81,7 +86,6 @@ class Router:
         self.calls: list[Call] = []
 
     def include(self, *routers: Router) -> None:
-        """Append the calls of `routers` to the calls of this router."""
         for router in routers:
             self.calls += router.calls
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from ostinato.engine.access import Role
 from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key
-from ostinato.faces.http.mistake_places import naming_input_places
-from ostinato.faces.http.pagination import After, AfterNumber, BeforeRun, Limit, listing, page
+from ostinato.faces.http.pagination import After, AfterNumber, BeforeRun, Limit, list_before, numbered_page, page
 from ostinato.faces.http.read_guard import visible_run, visible_runs
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
-from ostinato.faces.http.shapes.common import Stop
+from ostinato.faces.http.shapes.common import StopBody
 from ostinato.faces.http.shapes.runs import (
     Attempts,
     Jobs,
@@ -29,17 +28,13 @@ from ostinato.faces.http.shapes.runs import (
 )
 from ostinato.faces.http.unknown_jobs import note_unknown_job
 from ostinato.model import Status
-from ostinato.run_views import RunInfo
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request, Response
 
 router = Router(tags=["runs"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-Id = Annotated[
-    str,
-    Path(min_length=1, max_length=600, description="A run's id, or the id it was started with."),
-]
+Id = Annotated[str, Path(min_length=1, max_length=600, description="A run's id, or the id it was started with.")]
 Job = Annotated[str, Path(min_length=1, max_length=512)]
 
 
@@ -56,14 +51,9 @@ async def list_runs(
 ) -> Answer:
     """List runs, the newest first."""
     standing = None if status is None else status.value
-
-    async def fetch(before: str | None, limit: int) -> list[RunInfo]:
-        return await who.app.runs(
-            name=name, status=standing, parent=parent, attempts=attempts, before=before, limit=limit
-        )
-
+    fetch = partial(who.app.runs, name=name, status=standing, parent=parent, attempts=attempts)
     visible = partial(visible_runs, request, who)
-    return await listing(who, before, limit, fetch, lambda run: run.run_id, RunShown.model_validate, visible)
+    return await list_before(who, before, limit, fetch, lambda run: run.run_id, RunShown.model_validate, visible)
 
 
 @router.get("/runs/{id}", **READ)
@@ -86,31 +76,19 @@ async def list_attempts(
 async def read_log(request: Request, who: JourneyReader, id: Id, after: AfterNumber = None, limit: Limit = 1000) -> Log:
     """Read the log lines of all attempts."""
     await visible_run(request, who, id)
-    lines, more = page(enumerate(await who.app.logs(id), 1), lambda numbered: numbered[0], after, limit)
-    return Log(items=[LogShown.model_validate(line) for _, line in lines], next=more)
+    lines, more = numbered_page(await who.app.logs(id), after, limit)
+    return Log(items=[LogShown.model_validate(line) for line in lines], next=more)
 
 
 @router.post("/runs/{id}/cancel", **WRITE)
-async def cancel_run(
-    request: Request,
-    who: JourneyOperator,
-    id: Id,
-    body: Annotated[Stop, Body(default_factory=Stop)],
-    key: Key = None,
-) -> Stopped:
+async def cancel_run(request: Request, who: JourneyOperator, id: Id, body: StopBody, key: Key = None) -> Stopped:
     """Ask a run to stop. Repeating the call changes nothing."""
     await visible_run(request, who, id)
     return Stopped(status=await who.app.cancel(id, body.reason, request_id=key))
 
 
 @router.post("/runs/{id}/terminate", **WRITE)
-async def terminate_run(
-    request: Request,
-    who: JourneyOperator,
-    id: Id,
-    body: Annotated[Stop, Body(default_factory=Stop)],
-    key: Key = None,
-) -> Stopped:
+async def terminate_run(request: Request, who: JourneyOperator, id: Id, body: StopBody, key: Key = None) -> Stopped:
     """End a run at once, without waiting for its function. Repeating the call changes nothing."""
     await visible_run(request, who, id)
     return Stopped(status=await who.app.terminate(id, body.reason, request_id=key))
@@ -120,8 +98,7 @@ async def terminate_run(
 async def retry_run(request: Request, who: JourneyOperator, id: Id, key: Key = None) -> Started:
     """Start a new run with the input of a run that has ended."""
     await visible_run(request, who, id)
-    handle = await who.app.retry(id, request_id=key)
-    return Started(id=handle.id, new=handle.new)
+    return Started.model_validate(await who.app.retry(id, request_id=key))
 
 
 @router.get("/jobs", tags=["jobs"], **READ)
@@ -153,8 +130,7 @@ async def start_job(
 ) -> Started:
     """Start a run, now or later. If no node knows the job, the run waits until one does."""
     note = await note_unknown_job(who.app, name)
-    with naming_input_places({"input": body.input}):
-        handle = await who.app.start(name, body.input, id=body.id, at=body.at, request_id=key, **body.options())
+    handle = await who.app.start(name, body.input, id=body.id, at=body.at, request_id=key, **body.options())
     response.headers["Location"] = f"/api/v1/runs/{handle.id}"
     return Started(id=handle.id, new=handle.new, note=note)
 

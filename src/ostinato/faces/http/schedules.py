@@ -15,7 +15,7 @@ from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, 
 from ostinato.faces.http.etags import Match, set_etag, token_of
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.mistake_places import naming_places
-from ostinato.faces.http.pagination import After, Before, Limit, listing
+from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
 from ostinato.faces.http.read_guard import visible_occurrences, visible_schedules
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
 from ostinato.faces.http.shapes.common import Moment
@@ -28,7 +28,7 @@ from ostinato.faces.http.shapes.schedules import (
     History,
     MoveOne,
     NewSchedule,
-    Note,
+    NoteBody,
     OccurrenceShown,
     One,
     Resume,
@@ -40,7 +40,6 @@ from ostinato.faces.http.shapes.schedules import (
 )
 from ostinato.faces.http.unknown_jobs import note_action, note_schedule
 from ostinato.schedules.api.changes import Changed
-from ostinato.schedules.views import OccurrenceInfo, ScheduleInfo
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request, Response
@@ -48,6 +47,8 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
 router = Router(tags=["schedules"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=512)]
+ResumeBody = Annotated[Resume, Body(default_factory=Resume)]
+TriggerBody = Annotated[Trigger, Body(default_factory=Trigger)]
 Each = Annotated[int | None, Query(ge=1, le=1000, description="The most times of one schedule.")]
 
 
@@ -70,13 +71,9 @@ async def list_schedules(
     limit: Limit = 100,
 ) -> Answer:
     """List schedules, ordered by name."""
-
-    async def fetch(after: str | None, limit: int) -> list[ScheduleInfo]:
-        calls = who.app.schedules
-        return await calls.list(match=match, tag=tag, state=state, job=job, after=after or "", limit=limit)
-
+    fetch = partial(who.app.schedules.list, match=match, tag=tag, state=state, job=job)
     visible = partial(visible_schedules, request, who)
-    return await listing(who, after, limit, fetch, lambda info: info.name, ScheduleShown.model_validate, visible)
+    return await list_after(who, after, limit, fetch, lambda info: info.name, ScheduleShown.model_validate, visible)
 
 
 @router.post("/schedules", status_code=201, **WRITE)
@@ -147,27 +144,16 @@ async def delete_schedule(
 
 @router.post("/schedules/{name}/pause", **WRITE)
 async def pause_schedule(
-    who: Operator,
-    name: Name,
-    body: Annotated[Note, Body(default_factory=Note)],
-    response: Response,
-    key: Key = None,
-    match: Match = None,
+    who: Operator, name: Name, body: NoteBody, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
     """Pause a schedule: no scheduled run starts until it is resumed."""
-    return change_answer(
-        response, await who.app.schedules.pause(name, body.note, token=token_of(match), request_id=key)
-    )
+    done = await who.app.schedules.pause(name, body.note, token=token_of(match), request_id=key)
+    return change_answer(response, done)
 
 
 @router.post("/schedules/{name}/resume", **WRITE)
 async def resume_schedule(
-    who: Operator,
-    name: Name,
-    body: Annotated[Resume, Body(default_factory=Resume)],
-    response: Response,
-    key: Key = None,
-    match: Match = None,
+    who: Operator, name: Name, body: ResumeBody, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
     """Resume a schedule. `catchup` says what to do with the times that passed meanwhile."""
     done = await who.app.schedules.resume(name, body.note, catchup=body.catchup, token=token_of(match), request_id=key)
@@ -176,12 +162,7 @@ async def resume_schedule(
 
 @router.post("/schedules/{name}/trigger", **WRITE)
 async def trigger_schedule(
-    who: Operator,
-    name: Name,
-    body: Annotated[Trigger, Body(default_factory=Trigger)],
-    response: Response,
-    key: Key = None,
-    match: Match = None,
+    who: Operator, name: Name, body: TriggerBody, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
     """Trigger a schedule now, optionally with another input. The answer says whether the run started, waits or was
     skipped."""
@@ -214,9 +195,8 @@ async def put_back(
     who: Operator, name: Name, body: One, response: Response, key: Key = None, match: Match = None
 ) -> ChangedShown:
     """Undo a skip or a move of one coming occurrence."""
-    return change_answer(
-        response, await who.app.schedules.put_back(name, body.at, token=token_of(match), request_id=key)
-    )
+    done = await who.app.schedules.put_back(name, body.at, token=token_of(match), request_id=key)
+    return change_answer(response, done)
 
 
 @router.get("/schedules/{name}/history", response_model=History, **READ)
@@ -230,12 +210,9 @@ async def history(
     limit: Limit = 100,
 ) -> Answer:
     """List past occurrences and their outcomes, the newest first."""
-
-    async def fetch(before: str | None, limit: int) -> list[OccurrenceInfo]:
-        return await who.app.schedules.history(name, first=first, last=last, before=before, limit=limit)
-
+    fetch = partial(who.app.schedules.history, name, first=first, last=last)
     visible = partial(visible_occurrences, request, who)
-    return await listing(who, before, limit, fetch, lambda one: one.cursor, OccurrenceShown.model_validate, visible)
+    return await list_before(who, before, limit, fetch, lambda one: one.cursor, OccurrenceShown.model_validate, visible)
 
 
 @router.get("/schedules/{name}/times", **READ)
@@ -262,7 +239,8 @@ async def explain(request: Request, who: Reader, name: Name, at: Moment) -> Expl
 
 @router.get("/upcoming", **READ)
 async def upcoming(who: Reader, limit: Limit = 50, each: Each = None) -> Coming:
-    """List the next times of all schedules, the soonest first. All late times of a schedule are one item, and its
-    `lateness` says how many they are. `each` limits the items of one schedule."""
+    """List the next times of all schedules, the soonest first. `each` limits the number of items of one schedule. If
+    times of a schedule have passed without being processed, one item represents all these late times. The `lateness` of
+    the item says how many times are late, and how many of these will run."""
     times = await who.app.schedules.upcoming(limit, each=each)
     return Coming(items=[ComingShown.model_validate(one) for one in times])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import ipaddress
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,12 +13,13 @@ from typing import Any
 
 import uvicorn
 from fastapi import APIRouter, Depends, FastAPI
+from fastapi.encoders import jsonable_encoder
 from starlette.routing import BaseRoute
 
 from ostinato.app import Ostinato
 from ostinato.engine.ways import Ways, load
 from ostinato.errors import OstinatoError
-from ostinato.faces.auth import Door
+from ostinato.faces.auth import Door, is_loopback
 from ostinato.faces.http import (
     admin,
     backfills,
@@ -37,6 +37,7 @@ from ostinato.faces.http.error_responses import Problem
 from ostinato.faces.http.framework import fastapi_router
 from ostinato.faces.http.pacing import Pacing
 from ostinato.faces.http.parameters import refuse_unknown_parameters
+from ostinato.faces.http.problem_details import MEDIA
 from ostinato.faces.http.protocol import HEAD_SECONDS, Protocol
 from ostinato.faces.http.proxies import Proxies
 from ostinato.faces.http.request_guard import _LOOPBACK, Guard
@@ -47,13 +48,18 @@ from ostinato.version import __version__
 
 _WORK = (schedules.router, backfills.router, declared.router, simulation.router, runs.router, events.router)
 _OPERATION = (admin.router, health.router)
+_PROBLEM = {"schema": {"$ref": "#/components/schemas/Problem"}}
+_BACKLOG = 2048  # connections that wait to be accepted
+# Without a `model`: FastAPI would build one for each of these errors and each route, which takes half of the start.
 _ERRORS: dict[int | str, dict[str, Any]] = {
-    code: {"model": Problem, "description": words, "content": {error_responses.MEDIA: {}}}
+    code: {"description": words, "content": {MEDIA: _PROBLEM}}
     for code, words in {
-        400: "The body cannot be read as JSON, or is not an input that the journey takes",
+        400: "The request cannot be read as HTTP, its body not as JSON, or the journey does not take it as input",
         401: "Without a valid token",
         403: "Not with this role, or not from this page",
         404: "There is no such thing in this namespace",
+        405: "The path has no such method; `Allow` lists its methods",
+        408: "The request did not arrive in time",
         409: "It contradicts what exists",
         412: "The schedule is not as the caller knows it",
         413: "Too large",
@@ -61,9 +67,11 @@ _ERRORS: dict[int | str, dict[str, Any]] = {
         421: "Wrong host",
         422: "Something given is not right; `field` says what",
         429: "Too many wrong tokens",
+        431: "The first line and the headers are too long, or too many",
         503: "The store does not answer; try again",
     }.items()
 }
+_ERRORS[405]["headers"] = {"Allow": {"description": "The methods of the path.", "schema": {"type": "string"}}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +79,7 @@ class Listening:
     """The address on which a server listens, and the names, origins and proxies that the server trusts.
 
     - `hosts`: further names of this server
-    - `origins`: further origins of this server, such as that of a proxy; their pages may write here
+    - `origins`: further origins of this server, such as the origin of a proxy; pages of these origins may make changes
     - `trusted_proxies`: the addresses and networks whose header `X-Forwarded-For` is used
     """
 
@@ -91,12 +99,7 @@ class Listening:
 
     @property
     def loopback(self) -> bool:
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return is_loopback(self.host)
 
 
 def api(
@@ -104,8 +107,8 @@ def api(
 ) -> FastAPI:
     """Return the ASGI application for an open app.
 
-    `entry` is a `Door` that is shared with another interface. With `inside`, only this process calls the application,
-    and callers see the texts of store errors.
+    - `entry`: a `Door` that is shared with another interface; if it is None, the application creates its own
+    - `inside`: whether only this process calls the application; if so, callers see the texts of store errors
     """
     where = listening or Listening()
     application = FastAPI(
@@ -135,16 +138,14 @@ def api(
 
 
 def routers_of(ways: Ways) -> tuple[Router, ...]:
-    """Return the routers of an application: Ostinato's own, and those of the extensions (`Way`)."""
+    """Return the routers of an application: Ostinato's own routers, and the routers of the extensions in `ways`."""
     return *_WORK, *map(load, ways.routers.values()), *_OPERATION
 
 
 @cache
 def _routes(routers: tuple[Router, ...]) -> list[BaseRoute]:
-    """Return the routes of the routers.
-
-    Applications with the same routers share these routes. All data of one application is in its `state`.
-    """
+    """Return the routes of the routers. Applications with equal routers share the routes, so a route must not have
+    state."""
     routes, strict = APIRouter(), [Depends(refuse_unknown_parameters)]
     for router in routers:
         routes.include_router(fastapi_router(router), prefix="/api/v1", responses=_ERRORS, dependencies=strict)
@@ -153,8 +154,9 @@ def _routes(routers: tuple[Router, ...]) -> list[BaseRoute]:
 
 
 def _described(describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return the OpenAPI description, with the security schemes added."""
+    """Call `describe`, and return its OpenAPI description with the schema of errors and the security schemes added."""
     description = describe()
+    description["components"]["schemas"]["Problem"] = jsonable_encoder(Problem.model_json_schema(), exclude_none=True)
     description["components"]["securitySchemes"] = SCHEMES
     return description
 
@@ -162,8 +164,8 @@ def _described(describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def build_routes(application: FastAPI) -> None:
     """Build the parameters of every route before the first request. This takes half a second of CPU time.
 
-    FastAPI builds them when a route is first compared with a path. So each route is compared with a path that does not
-    exist.
+    FastAPI builds a route's parameters when it first compares the route with a path. So this function compares each
+    route with a path that matches none.
     """
     scope = {"type": "http", "method": "GET", "path": "//", "root_path": "", "headers": []}
     for route in application.routes:
@@ -171,7 +173,7 @@ def build_routes(application: FastAPI) -> None:
 
 
 async def check_listening(app: Ostinato, where: Listening) -> None:
-    """Raise `OstinatoError` if the address is reachable from other machines and there is no token yet."""
+    """Raise `OstinatoError` if the address is reachable from other machines and the store has no valid token."""
     if where.loopback:
         return
     now = app.engine.clock.now()
@@ -189,8 +191,8 @@ async def check_listening(app: Ostinato, where: Listening) -> None:
 class Server(uvicorn.Server):
     """A uvicorn server that ends streams before it stops, and has no signal handlers.
 
-    uvicorn's handlers would raise the signal again after the stop, and so end the process before the engine has
-    drained. Here the caller stops the server.
+    When uvicorn's own handlers get a signal, they stop the server and then raise the signal again. That would end the
+    process before the engine has drained. So whoever starts this server must also stop it.
     """
 
     def __init__(self, config: uvicorn.Config, application: FastAPI) -> None:
@@ -199,13 +201,9 @@ class Server(uvicorn.Server):
         self._closing: asyncio.Event = application.state.closing
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start as uvicorn does, but limit the time for a client's TLS handshake.
-
-        Before that, build the parameters of all routes, so that the first request need not build them. This runs in a
-        thread, because the engine is already running.
-        """
+        """Build all routes in a thread. Then start as uvicorn does, but limit the time of a TLS handshake."""
         config, loop = self.config, asyncio.get_running_loop()
-        await asyncio.to_thread(build_routes, self._application)
+        await asyncio.to_thread(build_routes, self._application)  # in a thread, because the engine is running
         patience = None if config.ssl is None else HEAD_SECONDS
         make = partial(Protocol, config=config, server_state=self.server_state, app_state={})
         self.servers = [
@@ -225,11 +223,11 @@ class Server(uvicorn.Server):
         yield
 
 
-def bind(where: Listening, *, any_port: bool = False) -> socket.socket:
-    """Return a bound socket that does not listen yet. With `any_port`, a port in use is replaced by a free one.
+def listen(where: Listening, *, any_port: bool = False) -> socket.socket:
+    """Return a socket that listens on the address in `where`. Connections wait until the server is ready.
 
-    Call this before the engine starts, so that a port in use is noticed before any work begins. Raises `OstinatoError`
-    if the address cannot be bound.
+    If the port is in use and `any_port` is true, a free port is used instead. Raises `OstinatoError` if the address
+    cannot be used. Call this before the engine starts, so that the error comes before any work begins.
     """
     try:
         family, _, _, _, address = socket.getaddrinfo(
@@ -237,17 +235,26 @@ def bind(where: Listening, *, any_port: bool = False) -> socket.socket:
         )[0]
     except OSError as problem:
         raise OstinatoError(f"the host {where.host!r} is not an address of this machine: {problem}") from None
-    door = socket.socket(family, socket.SOCK_STREAM)
-    door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        door.bind(address)
+        return _listen_on(family, address)
     except OSError as problem:
-        if any_port and problem.errno == errno.EADDRINUSE:
-            door.bind((address[0], 0))
-            return door
-        door.close()
-        why = "it is in use; take another with --port" if problem.errno == errno.EADDRINUSE else str(problem)
+        in_use = problem.errno == errno.EADDRINUSE
+        if any_port and in_use:
+            return _listen_on(family, (address[0], 0))
+        why = "it is in use; take another with --port" if in_use else str(problem)
         raise OstinatoError(f"cannot listen on {where.host}, port {where.port}: {why}") from None
+
+
+def _listen_on(family: int, address: Any) -> socket.socket:
+    """Bind a socket, and listen at once. Two processes can bind the same address, but only one of them can listen."""
+    door = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        door.bind(address)
+        door.listen(_BACKLOG)
+    except OSError:
+        door.close()
+        raise
     return door
 
 
@@ -274,6 +281,7 @@ def make_server(application: FastAPI, where: Listening) -> Server:
         ssl_certfile=where.tls_certificate,
         ssl_keyfile=where.tls_key,
         server_header=False,
+        backlog=_BACKLOG,
     )
     try:
         config.load()
@@ -292,10 +300,10 @@ async def serve(
     linger: float = 0.0,
     entry: Door | None = None,
 ) -> None:
-    """Answer requests until `stop` is set, then close.
+    """Answer requests until `stop` is set, and then close. `listening` is called with the URL after the start.
 
-    First the server reports that it is not ready, and ends the streams. For `linger` seconds it still answers requests,
-    so that load balancers notice. Then it closes the socket and finishes the requests in progress.
+    When `stop` is set, the server first reports that it is not ready, and ends the streams. It still answers requests
+    for `linger` seconds, so that load balancers notice. Then it closes the socket, and finishes requests in progress.
     """
     await check_listening(app, where)
     application = api(app, where, entry)
@@ -305,7 +313,7 @@ async def serve(
     try:
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
-        if server.started:
+        if server.started and not stop.is_set():
             listening(address_of(door, where))
         await asyncio.wait([serving, stopped], return_when=asyncio.FIRST_COMPLETED)
         application.state.closing.set()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any
 
 from ostinato.engine.access import Role
-from ostinato.errors import OstinatoError
+from ostinato.errors import ArgumentError
 from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import Reader, declared
-from ostinato.faces.http.routing import Answer, Router
+from ostinato.faces.http.mistake_places import naming_places
+from ostinato.faces.http.routing import SVG, Answer, Router
 from ostinato.faces.http.shapes.simulation import Simulate, SimulationShown
 from ostinato.faces.http.simulation_output import as_json, as_svg
+from ostinato.schedules.model import Schedule
 from ostinato.schedules.simulate import Simulation
 
 router = Router(tags=["schedules"])
@@ -21,10 +24,10 @@ READ = declared(Role.READER)
 @router.post("/simulate", response_model=SimulationShown, **READ)
 async def simulate(who: Reader, body: Simulate) -> Answer:
     """Simulate a schedule or a draft. The simulation makes the same decisions as the engine, and changes nothing."""
-    return Answer(await _simulate(who, body, as_json), media_type="application/json")
+    return Answer(await _simulate(who, body, as_json))
 
 
-@router.post("/simulate.svg", response_class="Response", responses={200: {"content": {"image/svg+xml": {}}}}, **READ)
+@router.post("/simulate.svg", **SVG, **READ)
 async def simulate_svg(who: Reader, body: Simulate) -> Answer:
     """Simulate a schedule or a draft, and draw the result as SVG."""
     picture = await _simulate(who, body, partial(as_svg, body.schedule or "draft"))
@@ -33,9 +36,10 @@ async def simulate_svg(who: Reader, body: Simulate) -> Answer:
 
 async def _simulate(who: Who, body: Simulate, show: Callable[[Simulation], bytes]) -> bytes:
     if (body.schedule is None) == (body.draft is None):
-        raise OstinatoError("give either schedule, a name, or draft, a definition")
+        name = "schedule" if body.schedule is None else "draft"
+        raise ArgumentError("give either schedule, a name, or draft, a definition", name)
     calls = who.app.schedules
-    what = body.schedule if body.draft is None else calls.draft("draft", **{"action": "job", **body.draft.fields()})
+    what = body.schedule if body.draft is None else await _read_draft(who, body.draft.fields())
     assert what is not None
     return await calls.simulate_in_process(
         show,
@@ -47,3 +51,8 @@ async def _simulate(who: Who, body: Simulate, show: Callable[[Simulation], bytes
         pauses=body.pauses,
         seed=body.seed,
     )
+
+
+async def _read_draft(who: Who, fields: Mapping[str, Any]) -> Schedule:
+    async with naming_places(who.app, "draft", fields, ("draft",)):
+        return who.app.schedules.draft("draft", **{"action": "job", **fields})

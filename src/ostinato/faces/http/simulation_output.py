@@ -5,26 +5,26 @@ This runs in the worker process that made the simulation, because writing 100,00
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC
 
 import orjson
 
 from ostinato.schedules.drawing import timeline
 from ostinato.schedules.simulate import Simulation
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.when.instants import optional_datetime
 
 
 def as_json(simulation: Simulation) -> bytes:
     """Return a simulation as JSON, in the form of `shapes.simulation.SimulationShown`."""
     items = [
         {
-            "nominal": _moment(occurrence.nominal),
-            "due": _moment(occurrence.actual),
+            "nominal": optional_datetime(occurrence.nominal),
+            "due": optional_datetime(occurrence.actual),
             "outcome": occurrence.outcome,
             "reason": None if occurrence.reason is None else occurrence.reason.value,
-            "started": _moment(occurrence.started),
-            "ended": _moment(occurrence.ended),
-            "blocked_by": _moment(occurrence.blocked_by),
+            "started": optional_datetime(occurrence.started),
+            "ended": optional_datetime(occurrence.ended),
+            "blocked_by": optional_datetime(occurrence.blocked_by),
             "stands_for": occurrence.stands_for,
         }
         for occurrence in simulation.occurrences
@@ -34,7 +34,3 @@ def as_json(simulation: Simulation) -> bytes:
 
 def as_svg(title: str, simulation: Simulation) -> bytes:
     return timeline(simulation, UTC, title).encode()
-
-
-def _moment(at: Micros | None) -> datetime | None:
-    return None if at is None else to_datetime(at)

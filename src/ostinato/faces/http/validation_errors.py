@@ -1,4 +1,4 @@
-"""Collect all mistakes of a request. Each has its field, its value as JSON, and a message that says what is right."""
+"""Collect all mistakes in a request. A `Mistake` names a field, its value, and what would be right."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from ostinato.errors import OstinatoError, did_you_mean, limit_rule, list_choices, short_repr
+from ostinato.errors import OstinatoError, did_you_mean, limit_rule, list_choices, may_have_secret, short_repr
 from ostinato.faces.http.shapes.common import NO_NUL, RUN_CURSOR
 
 ANY_QUERY = "x-any-query"  # marks a route that passes the query to a journey, which may read any parameter
 LARGEST_LIMIT = 1000  # items of a page
 _LONGEST_VALUE = 200  # characters of a value that an error repeats
 _BLANK_OFFSET = re.compile(r" \d\d:?\d\d$")  # the offset of a time whose `+` was read as a blank
+_SECRET = re.compile(r"secret|passw|token|authorization|api.?key|credential|^headers$|^sign$", re.IGNORECASE)
 _ENUMERATED = re.compile(r"'([^']*)'")
 
 
@@ -54,14 +55,18 @@ class BodyError(OstinatoError):
 
 def place_in_body(path: Sequence[str | int]) -> str:
     """Return a path in the body as text, such as `body.spec.cron[2]`."""
-    return "body" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return _write_place(("body", *path))
 
 
-def mistake_in_body(body: Any, path: Sequence[str | int], message: str) -> Mistake:
+def _write_place(path: Sequence[str | int]) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path).removeprefix(".")
+
+
+def mistake_in_body(body: Any, path: Sequence[str | int], message: str, *, secret: bool = False) -> Mistake:
     """Return a `Mistake` with `message` about the place `path` in `body`.
 
     - If `path` leads into a string, the rest of `path` is dropped: `spec.cron` in `{"spec": "x"}` becomes `spec`.
-    - If `body` has a value at `path`, the mistake has this value, too.
+    - If `body` has a value at `path`, the mistake has this value, too, unless `secret` is true.
     """
     value = body
     for number, step in enumerate(path):
@@ -72,26 +77,46 @@ def mistake_in_body(body: Any, path: Sequence[str | int], message: str) -> Mista
             value = value[step]
         except (KeyError, IndexError, TypeError):
             return Mistake(place_in_body(path), message)
+    if secret or may_be_secret(path, value):
+        return Mistake(place_in_body(path), message)
     return Mistake(place_in_body(path), message, as_json(value), has_value=True)
 
 
+def may_be_secret(path: Sequence[Any], value: Any) -> bool:
+    """Return whether the value at `path` in a request may be a secret.
+
+    - If a name in `path`, or a name inside the value, suggests a secret, such as `token` or `headers`, return True.
+    - If `path` ends with `url` or contains `http`, return whether the value may be a URL with a password or a query.
+    - Otherwise return False.
+    """
+    names = [str(step) for step in path]
+    if any(map(_SECRET.search, names)) or any(map(_SECRET.search, _names_inside(value))):
+        return True
+    return (names[-1:] == ["url"] or "http" in names) and may_have_secret(value)
+
+
+def _names_inside(value: Any) -> Iterator[str]:
+    """Yield the names of all members in a JSON value, at any depth."""
+    if isinstance(value, Mapping):
+        yield from map(str, value)
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for member in value:
+            yield from _names_inside(member)
+
+
 def mistakes(errors: Iterable[Mapping[str, Any]], body: Any) -> list[Mistake]:
-    """Return pydantic's errors as a list of mistakes. `body` is the pydantic model of the request body."""
-    return list(_one_per_field(_mistake(one, body) for one in errors))
-
-
-def _one_per_field(mistakes: Iterable[Mistake]) -> Iterator[Mistake]:
-    """Yield only the first mistake of each field. Pydantic reports an error for each type that the field allows."""
-    seen: set[str] = set()
-    for mistake in mistakes:
-        if mistake.field not in seen:
-            seen.add(mistake.field)
-            yield mistake
+    """Return the first of pydantic's `errors` for each field, as a mistake. `body` is the model of the request body."""
+    first: dict[str, Mistake] = {}  # pydantic reports an error for each type that a field allows
+    for error in errors:
+        mistake = _mistake(error, body)
+        first.setdefault(mistake.field, mistake)
+    return list(first.values())
 
 
 def _mistake(error: Mapping[str, Any], body: Any) -> Mistake:
     place, kind, value = _named_place(error["loc"], body), error.get("type"), error.get("input")
-    field = ".".join(str(part) for part in place)
+    field = _write_place(place)
     match kind:
         case "missing":
             return Mistake(field, "it is missing")
@@ -117,14 +142,14 @@ def _mistake(error: Mapping[str, Any], body: Any) -> Mistake:
             message = limit_rule(LARGEST_LIMIT)
         case _:
             message = str(error["msg"]).removeprefix("Value error, ")
+    if may_be_secret(place, value):
+        return Mistake(field, message)
     return Mistake(field, message, as_json(value), has_value=True)
 
 
 def _named_place(place: Sequence[Any], body: Any) -> tuple[Any, ...]:
-    """Return the place of a mistake, without the names of types that pydantic adds to it.
-
-    For example, `body.retry.int` becomes `body.retry`.
-    """
+    """Return the place of an error without the type that pydantic adds if a field allows several types. For example,
+    `body.retry.int` becomes `body.retry`."""
     if len(place) > 2 and _is_model(body) and (field := body.model_fields.get(place[1])) is not None:
         kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
         if len(kinds) > 1 and isinstance(place[2], str):
@@ -133,7 +158,7 @@ def _named_place(place: Sequence[Any], body: Any) -> tuple[Any, ...]:
 
 
 def _fields(model: Any, place: Sequence[Any]) -> list[str]:
-    """Return the names of the fields at a place of the body, or [] if no model describes the place."""
+    """Return the names of the fields that `model` allows at the path `place`, or [] if no model describes the place."""
     for part in place:
         if not _is_model(model) or part not in model.model_fields:
             return []

@@ -10,7 +10,7 @@ from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, Before, Limit
 from ostinato.faces.http.read_guard import visible_run, visible_runs
 from ostinato.faces.http.routing import Body, Path, Router
-from ostinato.faces.http.shapes.common import NO_NUL, Stop
+from ostinato.faces.http.shapes.common import NO_NUL, StopBody
 from ostinato.faces.http.shapes.runs import Runs, RunShown, Started
 from ostinato.faces.http.shapes.webhooks import Enable, NewWebhook, Replay, WebhookChange, WebhookShown, WebhooksShown
 from ostinato.model import Status
@@ -25,17 +25,11 @@ Delivery = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL, desc
 
 
 @router.get("/webhooks", **READ)
-async def list_webhooks(
-    who: Reader,
-    after: After = None,
-    limit: Limit = 100,
-) -> WebhooksShown:
+async def list_webhooks(who: Reader, after: After = None, limit: Limit = 100) -> WebhooksShown:
     """List the webhooks of the namespace, the oldest first."""
     webhooks = await who.app.webhooks.list(after=after or "", limit=limit)
-    return WebhooksShown(
-        items=[WebhookShown.model_validate(one) for one in webhooks],
-        next=webhooks[-1].id if len(webhooks) == limit else None,
-    )
+    more = webhooks[-1].id if len(webhooks) == limit else None
+    return WebhooksShown(items=[WebhookShown.model_validate(one) for one in webhooks], next=more)
 
 
 @router.post("/webhooks", status_code=201, **WRITE)
@@ -70,9 +64,7 @@ async def delete_webhook(who: Operator, id: Id, key: Key = None) -> None:
 
 
 @router.post("/webhooks/{id}/disable", **WRITE)
-async def disable_webhook(
-    who: Operator, id: Id, body: Annotated[Stop, Body(default_factory=Stop)], key: Key = None
-) -> WebhookShown:
+async def disable_webhook(who: Operator, id: Id, body: StopBody, key: Key = None) -> WebhookShown:
     """Disable a webhook: it gets no more events."""
     return WebhookShown.model_validate(await who.app.webhooks.disable(id, body.reason, request_id=key))
 

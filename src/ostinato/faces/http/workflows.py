@@ -5,15 +5,15 @@ Workflows are code, so they cannot be deployed here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, Literal
 
 from ostinato.engine.access import Role
 from ostinato.faces.http.authentication import Operator, Reader, declared
 from ostinato.faces.http.idempotency import Key
-from ostinato.faces.http.pagination import After, Before, Limit, listing
-from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
-from ostinato.faces.http.shapes.common import NO_NUL, NoFields
+from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
+from ostinato.faces.http.routing import SVG, Answer, Path, Query, Router, svg_answer
+from ostinato.faces.http.shapes.common import NO_NUL, EmptyBody
 from ostinato.faces.http.shapes.workflows import (
     HandlerRunShown,
     HandlerRunsShown,
@@ -30,14 +30,12 @@ from ostinato.faces.http.shapes.workflows import (
     WorkflowShown,
     WorkflowsShown,
 )
-from ostinato.workflows.views.records import EventInfo, HandlerRunInfo, InputInfo, OutputInfo
 
 router = Router(tags=["workflows"])
 READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 Topic = Annotated[str | None, Query(max_length=200, pattern=NO_NUL, description="Events of this topic.")]
-Empty = Annotated[NoFields, Body(default_factory=NoFields)]
 Handler = Annotated[
     str | None, Query(max_length=200, pattern=NO_NUL, description="Attempts of this producer or consumer.")
 ]
@@ -47,10 +45,8 @@ Handler = Annotated[
 async def list_workflows(who: Reader, after: After = None, limit: Limit = 100) -> WorkflowsShown:
     """List the workflows of the namespace by name."""
     workflows = await who.app.workflows.list(after=after or "", limit=limit)
-    return WorkflowsShown(
-        items=[WorkflowGlance.model_validate(one) for one in workflows],
-        next=workflows[-1].name if len(workflows) == limit else None,
-    )
+    more = workflows[-1].name if len(workflows) == limit else None
+    return WorkflowsShown(items=[WorkflowGlance.model_validate(one) for one in workflows], next=more)
 
 
 @router.get("/workflows/{name}", **READ)
@@ -63,15 +59,10 @@ async def read_workflow(
     return WorkflowShown.model_validate(await who.app.workflows.get(name, recent=recent))
 
 
-@router.get(
-    "/workflows/{name}/diagram.svg",
-    response_class="Response",
-    responses={200: {"content": {"image/svg+xml": {}}}},
-    **READ,
-)
+@router.get("/workflows/{name}/diagram.svg", **SVG, **READ)
 async def draw_workflow(who: Reader, name: Name) -> Answer:
     """Draw the producers, topics and consumers of a workflow, with pending events and the active run."""
-    return Answer((await who.app.workflows.draw(name)).encode(), media_type="image/svg+xml")
+    return svg_answer(await who.app.workflows.draw(name))
 
 
 @router.get("/workflows/{name}/runs", response_model=HandlerRunsShown, **READ)
@@ -79,11 +70,8 @@ async def list_handler_runs(
     who: Reader, name: Name, handler: Handler = None, before: Before = None, limit: Limit = 100
 ) -> Answer:
     """List the attempts of a workflow's handlers, the newest first."""
-
-    async def fetch(before: str | None, limit: int) -> Sequence[HandlerRunInfo]:
-        return await who.app.workflows.runs(name, handler=handler, before=before, limit=limit)
-
-    return await listing(who, before, limit, fetch, lambda run: run.id, HandlerRunShown.model_validate)
+    fetch = partial(who.app.workflows.runs, name, handler=handler)
+    return await list_before(who, before, limit, fetch, lambda run: run.id, HandlerRunShown.model_validate)
 
 
 @router.get("/workflows/{name}/runs/{id}", **READ)
@@ -102,11 +90,8 @@ async def list_workflow_events(
     limit: Limit = 100,
 ) -> Answer:
     """List the events of a workflow's topics, the oldest first."""
-
-    async def fetch(after: str | None, limit: int) -> Sequence[EventInfo]:
-        return await who.app.workflows.events(name, topic=topic, status=status, after=after or "", limit=limit)
-
-    return await listing(who, after, limit, fetch, lambda event: event.id, WorkflowEventShown.model_validate)
+    fetch = partial(who.app.workflows.events, name, topic=topic, status=status)
+    return await list_after(who, after, limit, fetch, lambda event: event.id, WorkflowEventShown.model_validate)
 
 
 @router.get("/workflows/{name}/inputs", response_model=InputsShown, **READ)
@@ -118,11 +103,8 @@ async def list_inputs(
     limit: Limit = 100,
 ) -> Answer:
     """List the inputs of a workflow and their results, the newest first."""
-
-    async def fetch(before: str | None, limit: int) -> Sequence[InputInfo]:
-        return await who.app.workflows.inputs(name, status=status, before=before, limit=limit)
-
-    return await listing(who, before, limit, fetch, lambda input: input.id, InputShown.model_validate)
+    fetch = partial(who.app.workflows.inputs, name, status=status)
+    return await list_before(who, before, limit, fetch, lambda input: input.id, InputShown.model_validate)
 
 
 @router.get("/workflows/{name}/outputs", response_model=OutputsShown, **READ)
@@ -134,33 +116,30 @@ async def list_outputs(
     limit: Limit = 100,
 ) -> Answer:
     """List the effects of a workflow on other systems, the newest first, with the inputs that caused each."""
-
-    async def fetch(before: str | None, limit: int) -> Sequence[OutputInfo]:
-        return await who.app.workflows.outputs(name, status=status, before=before, limit=limit)
-
-    return await listing(who, before, limit, fetch, lambda output: output.id, OutputShown.model_validate)
+    fetch = partial(who.app.workflows.outputs, name, status=status)
+    return await list_before(who, before, limit, fetch, lambda output: output.id, OutputShown.model_validate)
 
 
 @router.post("/workflows/{name}/pause", **WRITE)
-async def pause_workflow(who: Operator, name: Name, body: Empty, key: Key = None) -> WorkflowGlance:
+async def pause_workflow(who: Operator, name: Name, body: EmptyBody, key: Key = None) -> WorkflowGlance:
     """Pause a workflow: start no more runs. A run that is under way completes."""
     return WorkflowGlance.model_validate(await who.app.workflows.pause(name, request_id=key))
 
 
 @router.post("/workflows/{name}/resume", **WRITE)
-async def resume_workflow(who: Operator, name: Name, body: Empty, key: Key = None) -> WorkflowGlance:
+async def resume_workflow(who: Operator, name: Name, body: EmptyBody, key: Key = None) -> WorkflowGlance:
     """Resume a paused workflow."""
     return WorkflowGlance.model_validate(await who.app.workflows.resume(name, request_id=key))
 
 
 @router.post("/workflows/{name}/stop", **WRITE)
-async def stop_workflow(who: Operator, name: Name, body: Empty, key: Key = None) -> WorkflowGlance:
+async def stop_workflow(who: Operator, name: Name, body: EmptyBody, key: Key = None) -> WorkflowGlance:
     """Stop a workflow for good. Its records stay."""
     return WorkflowGlance.model_validate(await who.app.workflows.stop(name, request_id=key))
 
 
 @router.post("/workflows/{name}/run-now", **WRITE)
-async def run_workflow_now(who: Operator, name: Name, body: Empty, key: Key = None) -> WorkflowGlance:
+async def run_workflow_now(who: Operator, name: Name, body: EmptyBody, key: Key = None) -> WorkflowGlance:
     """Run all producers of a workflow now. Fails with a conflict if a run is under way or the workflow is blocked."""
     return WorkflowGlance.model_validate(await who.app.workflows.run_now(name, request_id=key))
 
@@ -180,6 +159,6 @@ async def skip_workflow_event(who: Operator, name: Name, body: SkipEvent, key: K
 
 
 @router.post("/workflows/{name}/inputs/{id}/skip", **WRITE)
-async def skip_workflow_input(who: Operator, name: Name, id: Id, body: Empty, key: Key = None) -> WorkflowGlance:
+async def skip_workflow_input(who: Operator, name: Name, id: Id, body: EmptyBody, key: Key = None) -> WorkflowGlance:
     """Skip an input: skip all its events, including those that arrive later."""
     return WorkflowGlance.model_validate(await who.app.workflows.skip_input(name, id, request_id=key))

@@ -5,23 +5,20 @@ a time. `serving.py` serves both over standard input and output, or over streama
 `mcp`.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from ostinato.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from ostinato.faces.mcp.agent_tools import agent_tools_server
     from ostinato.faces.mcp.operators import operator_server
     from ostinato.faces.session_tokens import mint_session_token
 
-_WHERE = {
-    "agent_tools_server": "ostinato.faces.mcp.agent_tools",
-    "mint_session_token": "ostinato.faces.session_tokens",
-    "operator_server": "ostinato.faces.mcp.operators",
-}
 __all__ = ["agent_tools_server", "mint_session_token", "operator_server"]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _WHERE:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_WHERE[name]), name)
+_OFFERED = {
+    ".agent_tools": "agent_tools_server",
+    ".operators": "operator_server",
+    "ostinato.faces.session_tokens": "mint_session_token",
+}
+__getattr__, __dir__ = lazy_names(__name__, _OFFERED)

@@ -109,8 +109,8 @@ class AgentToolsServer:
     async def _scope(self, request: Any, tool: str = "") -> _Scope:
         """Return the caller, with the session and the turn that the caller's token is bound to.
 
-        Raises `Refused` if the token is not a valid session token. If the token is for another agent, or its session
-        has ended, record an event and raise `_Denied`.
+        Raises `Refused` if the token is not a valid session token. Records an event and raises `_Denied` if the token
+        is for another agent, or if its session has ended.
         """
         token = self._token if request is None else token_of(request)
         client = "stdio" if request is None or request.client is None else request.client.host
@@ -199,8 +199,7 @@ def agent_tools_server(app: Ostinato, agent: str, *, token: str | None = None) -
 
 
 def _describe(tool: Tool) -> ToolDescription:
-    schema = tool.schema
-    return ToolDescription(name=tool.name, description=tool.description, input_schema=schema["parameters"])
+    return ToolDescription(name=tool.name, description=tool.description, input_schema=tool.schema["parameters"])
 
 
 def _cannot_end(reason: str) -> None:

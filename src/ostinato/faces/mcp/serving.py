@@ -1,15 +1,15 @@
 """Serve an MCP server over standard input and output, or over streamable HTTP.
 
-Over HTTP every request brings its own token, and there are no MCP sessions. So no caller can continue the session of
-another.
+Over HTTP, every request brings its own token, and there are no MCP sessions. So no caller can continue the MCP session
+of another caller.
 """
 
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import json
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import uvicorn
@@ -20,7 +20,7 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ostinato.errors import OstinatoError
-from ostinato.faces.auth import Refused, bearer_token
+from ostinato.faces.auth import Refused, bearer_token, is_loopback
 
 PATH = "/mcp"
 _LARGEST = 1 << 20  # bytes of a request
@@ -36,14 +36,13 @@ async def serve_stdio(server: Server[Any]) -> None:
 def http_app(server: Server[Any], check: Check, *, host: str = "127.0.0.1", hosts: Sequence[str] = ()) -> ASGIApp:
     """Return the ASGI application that serves `server` at `/mcp`. The application needs ASGI lifespan events.
 
-    - `check`: is awaited with the token and the address of each caller. It raises `Refused` to refuse the caller.
-    - `hosts`: the names that are allowed in a request's `Host` header.
-    - `host`: the address at which the application listens. If it is a loopback address, loopback names are allowed,
-      too.
+    `check` gets the token and the address of each caller, and raises `Refused` to refuse the caller.
 
-    If `hosts` is empty and `host` is not a loopback address, every name is allowed.
+    `hosts` are the names that a request's `Host` header may have. If `host`, the address of the application, is a
+    loopback address, loopback names such as `localhost` are allowed, too. If `host` is another address and `hosts` is
+    empty, every name is allowed.
     """
-    names = [*hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host) else ())]
+    names = [*hosts, *(("127.0.0.1", "localhost", "[::1]") if is_loopback(host.strip("[]")) else ())]
     security = TransportSecuritySettings(
         enable_dns_rebinding_protection=bool(names),
         allowed_hosts=[allowed for name in names for allowed in (name, f"{name}:*")],
@@ -79,17 +78,8 @@ async def _refuse(send: Send, problem: Refused) -> None:
 
 
 def token_of(request: Any) -> str | None:
-    """Return the bearer token of the HTTP request that carried an MCP request, or None."""
+    """Return the bearer token of an HTTP request. Return None if it has none, or if there is no HTTP request."""
     return None if request is None else bearer_token(request.headers.get("authorization"))
-
-
-def is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
 
 
 def read_address(text: str) -> tuple[str, int]:
@@ -103,7 +93,10 @@ def read_address(text: str) -> tuple[str, int]:
 async def serve_http(
     application: ASGIApp, host: str, port: int, stop: asyncio.Event, listening: Callable[[str], None]
 ) -> None:
-    """Serve until `stop` is set, and then finish the requests in progress. `listening` gets the URL after the start."""
+    """Serve until `stop` is set, and then finish the requests in progress.
+
+    `listening` is called with the URL when the server has started.
+    """
     config = uvicorn.Config(
         application,
         host=host,
@@ -135,10 +128,5 @@ async def serve_http(
 class _Server(uvicorn.Server):
     """A uvicorn server that installs no signal handlers, because its caller handles signals."""
 
-    def install_signal_handlers(self) -> None:
-        pass
-
     def capture_signals(self) -> Any:
-        from contextlib import nullcontext
-
         return nullcontext()

@@ -1,4 +1,4 @@
-"""Convert Temporal's messages that start a workflow into starts of jobs or functions, and back."""
+"""Convert between Temporal's messages that start a workflow and the jobs or functions that Ostinato starts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REUSE = (
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The start of a job or a function: its name, its input, and options that replace the declared ones."""
+    """The start of a job or a function. The options replace those that the job or the function declares."""
 
     name: str
     input: dict[str, Any]
@@ -45,10 +45,11 @@ class Start:
 
 
 def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, str], place: str) -> Start:
-    """Read a `NewWorkflowExecutionInfo`, or a `StartWorkflowExecutionRequest`, which has the same fields.
+    """Return the start of a job or function that `message` describes.
 
-    `workflow_type` is the job or function that the message starts. `types` is a dict from search attribute to its type.
-    Raises `Wrong` for an invalid field; the error names the field as `<place>.<field>`.
+    `message` is a `NewWorkflowExecutionInfo`, or a `StartWorkflowExecutionRequest`, which has the same fields. `types`
+    has the types of the registered search attributes. Raises `Wrong` for an invalid field; the error names the field as
+    `<place>.<field>`.
     """
 
     def at(name: str) -> str:
@@ -58,12 +59,10 @@ def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, st
     name = read_id(message.workflow_type.name, at("workflow_type.name"))
     if message.cron_schedule:
         raise Wrong(at("cron_schedule"), "cannot be set; a schedule's spec says when")
-    if message.task_queue.name:
-        read_id(message.task_queue.name, at("task_queue.name"))
-    read_attributes(message.search_attributes, types, at("search_attributes"))
     options: dict[str, Any] = {}
     if message.task_queue.name:
-        options["queue"] = message.task_queue.name
+        options["queue"] = read_id(message.task_queue.name, at("task_queue.name"))
+    read_attributes(message.search_attributes, types, at("search_attributes"))
     lengths = {
         option: read_length(getattr(message, timeout), at(timeout))
         for timeout, option in (("workflow_execution_timeout", "deadline"), ("workflow_run_timeout", "timeout"))
@@ -81,10 +80,10 @@ def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, st
 
 
 def _options_of_function(options: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return the options of a start, converted for a function.
+    """Convert the options of a job into options of a function, which has no `timeout` and no `retry`.
 
-    `deadline` and `timeout` become one `deadline`, the shorter of both. `retry` is left out. Raises `Wrong` if `retry`
-    asks for several attempts, because a function as a whole has only one attempt.
+    The new `deadline` is the shorter of `deadline` and `timeout`, or the only one that is given. Raises `Wrong` about
+    the field `place` if `retry` allows more than one attempt, because a function as a whole is never retried.
     """
     if options.get("retry", {}).get("attempts", 1) != 1:
         raise Wrong(place, "a function is not tried again as a whole; give its steps a retry: @step(retry=3)")
@@ -136,10 +135,10 @@ def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
 
 
 def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
-    """Write the action of a schedule as a message with the workflow id `id`.
+    """Write `action` as a message with the workflow id `id`.
 
-    Use this for an action that another interface has created or changed. For any other action, the store has the
-    message that a Temporal client sent.
+    For an action that a Temporal client has sent, the client's own message is stored. This function is for other
+    actions: those that were created or changed outside Temporal's API.
     """
     input, options = action.input if action.kind == JOB else action.input.get(INPUT), action.options
     message = NewWorkflowExecutionInfo(

@@ -1,12 +1,10 @@
-"""Wrap the calls of Temporal's clients with the same checks.
-
-The caller is authenticated, the request is checked, and errors become gRPC statuses.
-"""
+"""Authenticate the callers of Temporal's calls, check the requests, and turn errors into gRPC statuses."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, TypeVar
 from urllib.parse import unquote
@@ -18,7 +16,7 @@ from ostinato.app import Ostinato
 from ostinato.engine.access import PREFIX, Role
 from ostinato.errors import NotFound, short_repr
 from ostinato.faces.auth import Door, Who
-from ostinato.faces.related_runs import journeys_of_run
+from ostinato.faces.related_runs import journeys_of_run, merge_names
 from ostinato.faces.temporal.attributes import registered
 from ostinato.faces.temporal.errors import Absent, NoNamespace, Wrong, refuse
 from ostinato.faces.temporal.wire_schedules import WireSchedules
@@ -33,19 +31,17 @@ _LONGEST_ID = 1000  # bytes of an id or a request id
 
 
 class Wire:
-    """The objects that the gRPC services share.
-
-    `closing` is set when the server begins to stop. Waiting calls then return at once.
-    """
+    """The objects that the gRPC services share. A server that stops sets `closing`, so that waiting calls return."""
 
     def __init__(self, door: Door) -> None:
         self.door = door
         self.closing = asyncio.Event()
 
     async def admit(self, context: Any, role: Role, namespace: str | None) -> Who:
-        """Authenticate the caller and return it. Raises `Refused` if the token is not valid or does not have the role.
+        """Authenticate and return the caller.
 
-        Raises `NoNamespace` if there is no such namespace, or if the caller may not see it.
+        Raises `Refused` if the caller's token is not valid or does not have the role. Raises `NoNamespace` if the
+        namespace does not exist, or if the caller may not see it.
         """
         secret = None
         for key, value in context.invocation_metadata() or ():
@@ -58,13 +54,13 @@ class Wire:
             raise NoNamespace(namespace or "") from None
 
 
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call by an authorized caller."""
 
-    def __init__(self, wire: Wire, who: Who, context: Any) -> None:
-        self.wire = wire
-        self.who = who
-        self.context = context
+    wire: Wire
+    who: Who
+    context: Any
 
     @property
     def app(self) -> Ostinato:
@@ -75,27 +71,29 @@ class Call:
         return WireSchedules.of(self.app.schedules)
 
     async def attribute_types(self) -> dict[str, str]:
-        """Return the types of the search attributes that are registered in the namespace, by name."""
+        """Return the search attributes that are registered in the namespace, as a dict from name to type."""
         return await registered(self.app)
 
     async def find_hidden_runs(self, runs: Iterable[Run]) -> set[str]:
-        """Return the ids of the runs that the caller may not see.
+        """Return the ids of the given runs that the caller may not see.
 
-        A journey's read guard can hide the journey. Then it also hides the deliveries of events about the journey.
+        These are the journeys that a read guard hides, and the runs that deliver an event about such a journey. For a
+        run with retries, the id is that of the first attempt.
         """
         journeys = {}  # from the id of a run to the journeys that it is about
         for run in runs:
             input = orjson.loads(run.input) if run.name == DELIVERY and run.input is not None else None
             journeys[run.root_id] = journeys_of_run(run.root_id, run.kind, run.name, input)
-        names = {id: name for journeys_of_one in journeys.values() for id, name in journeys_of_one.items()}
+        names = merge_names(journeys.values())
         hidden = await self.find_hidden_journeys(names, names)
         return {id for id, journeys_of_one in journeys.items() if hidden.intersection(journeys_of_one)}
 
     async def find_hidden_journeys(self, ids: Iterable[str], names: Mapping[str, str] | None = None) -> set[str]:
-        """Return the ids of those journeys that a read guard hides from the caller.
+        """Return those of the given ids whose journey a read guard hides from the caller.
 
-        `names` has the names of the journeys by id, as far as they are known. The guards get the call's metadata as
-        headers, but not Ostinato's own token.
+        `names` has the names of journeys by id. It is needed for deleted journeys, whose names are no longer stored.
+        The read guards get the call's metadata as headers, without Ostinato's own token and without client
+        certificates.
         """
         run_ids = list(ids)
         if not run_ids:
@@ -111,14 +109,11 @@ class Call:
         return await self.app.journeys.hidden(run_ids, Request(headers, peer=_host(self.context.peer())), names)
 
     async def each(self, items: Iterable[T]) -> list[T]:
-        """Compute the items, and return them as a list. It pauses between items, so that other calls can proceed."""
+        """Return the items of a lazy iterable as a list. Pause between items, so that other calls can proceed."""
         return await self.app.computing.each(self.who.namespace, items)
 
     def limit_wait(self, longest: float) -> float:
-        """Return how many seconds the call may wait.
-
-        It is at most `longest`, and short enough that the answer arrives before the deadline of the call.
-        """
+        """Return how many seconds the call may wait: `longest`, or less if the call's deadline comes earlier."""
         left = self.context.time_remaining()
         return longest if left is None else max(0.0, min(longest, left - 1.0))
 
@@ -134,9 +129,11 @@ Method = Callable[[Any, Any, Call], Awaitable[Any]]
 
 
 def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any, Any, Any], Awaitable[Any]]]:
-    """Return a decorator that turns a method `(self, request, call)` into a servicer's `(self, request, context)`.
+    """Return a decorator that turns a method `(self, request, call)` into a gRPC method `(self, request, context)`.
 
-    Callers need the given role. With `within=False`, the namespace that the request names is ignored.
+    The gRPC method first checks that the caller has `role` and may see the namespace in the request. If `within` is
+    false, the namespace in the request is ignored. If a check or the method fails, the gRPC method ends with the status
+    for the error.
     """
 
     def wrap(method: Method) -> Callable[[Any, Any, Any], Awaitable[Any]]:
@@ -158,7 +155,7 @@ def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any
 
 
 def _check_size(request: Message) -> None:
-    """Raise `Wrong` if a request is too large. gRPC's own limit would answer with a status that makes clients retry."""
+    """Raise `Wrong` if a request is too large. gRPC's own check would answer with a status that makes clients retry."""
     size = request.ByteSize()
     if size > LARGEST:
         parts = [(field.name, len(str(value))) for field, value in request.ListFields()]
@@ -190,7 +187,10 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 def absent(name: str, why: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
-    """Return a servicer's method for a call that Ostinato does not have. It raises `Absent` with the reason `why`."""
+    """Return a gRPC method for a call that Ostinato does not support.
+
+    The method raises `Absent`. The message contains `name`, the name of the call, and the reason `why`.
+    """
 
     @call(Role.READER)
     async def method(self: Any, request: Any, call: Call) -> Any:
@@ -208,10 +208,7 @@ def read_id(value: str, field: str, *, most: int = _LONGEST_ID) -> str:
 
 
 def read_request_id(value: str) -> str | None:
-    """Return a request id, or None if the request has none. Raises `Wrong` if it is too long.
-
-    A request without an id is never treated as a repetition of another request.
-    """
+    """Return the id of a request. Return None if the id is empty: such a request never counts as a repetition."""
     return read_id(value, "request_id") if value else None
 
 

@@ -1,7 +1,4 @@
-"""Convert schedules between Ostinato's form and Temporal's messages.
-
-The messages also show a schedule's state and runs.
-"""
+"""Convert schedules, with their state and runs, between Ostinato's form and Temporal's messages."""
 
 from __future__ import annotations
 
@@ -67,36 +64,27 @@ def status_of(run: Run) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """The definition of a schedule, read from a message and checked.
-
-    - `memo`: the memo, or None, if the message has none
-    - `attributes`: the search attributes in Temporal's form, or None, if the message has none
-    - `values`: a dict from search attribute to value
-    - `form`: the message that describes the action
-    - `keep`: whether the workflow id of each run is exactly the action's `workflow_id`
-    - `start`: what the action starts
-    """
+    """The definition of a schedule, read from a message and checked."""
 
     spec: Spec
-    action: Mapping[str, Any]
     overlap: Overlap
     window: Micros
     pause_on_failure: bool
     remaining: int | None
     notes: str
     paused: bool
-    memo: Memo | None
-    attributes: SearchAttributes | None
-    values: Mapping[str, Any]
-    form: NewWorkflowExecutionInfo
-    keep: bool
+    memo: Memo | None  # None if the message has none
+    attributes: SearchAttributes | None  # None if the message has none
+    values: Mapping[str, Any]  # of the search attributes, by name
+    form: NewWorkflowExecutionInfo  # the message that describes the action
+    keep: bool  # the workflow id of each run is exactly the action's `workflow_id`
     start: Start
 
     def fields(self) -> dict[str, Any]:
-        """Return a dict of the fields of a new schedule."""
+        """Return the fields of a new schedule."""
         return {
             "spec": self.spec,
-            "action": self.action,
+            "action": {self.start.kind: self.start.name, "input": self.start.input, "options": self.start.options},
             "overlap": self.overlap,
             "catchup": CatchUp("all", self.window),
             "pause_after_failures": 1 if self.pause_on_failure else None,
@@ -107,9 +95,19 @@ class Definition:
         }
 
     def fields_for(self, schedule: model.Schedule) -> dict[str, Any]:
-        """Return the fields to change in the stored `schedule`, as a dict from name to value.
+        """Return a dict of the fields to change in `schedule`, the stored schedule. `self` is what the client has sent.
 
-        What the client has not changed keeps its stored value.
+        Temporal's messages cannot express every stored value. They show a similar value instead. If the client sends
+        the shown value back, the update keeps the stored value:
+
+        - `action`: If the client has sent back a shown action that differs from the stored action, the field is left
+          out.
+        - `memo`, `attributes`: If the client has sent none, the field is left out.
+        - `spec`: If the client has sent the spec that messages show for the stored spec, the field is the stored spec.
+        - `catchup`: If the client has sent the window that messages show for the stored value, the field is the stored
+          value.
+        - `pause_after_failures`: If the client wants a pause on failure, and a number of failures is stored, the field
+          is the stored number.
         """
         fields = self.fields()
         if self._starts_the_same(schedule.action):
@@ -127,13 +125,13 @@ class Definition:
         return fields
 
     def _starts_the_same(self, action: model.Action) -> bool:
-        """Return whether an update must keep the stored `action`.
+        """Return whether an update must leave out `action`, the stored action, because it would turn `action` into a
+        job.
 
-        - If `action` is a job or a function, return False.
-        - Otherwise return whether the client has sent `action` back unchanged.
-
-        Temporal's messages show all other kinds of actions as jobs. Without this check, an update would turn them into
-        jobs.
+        - If `action` starts a job or a function, return False. Temporal's messages can express such an action.
+        - Temporal's messages show any other action as if it started a job. If the client has sent back exactly what the
+          messages show, return True.
+        - If the client has sent anything else, return False.
         """
         if action.kind in (JOB, FUNCTION):
             return False
@@ -141,10 +139,11 @@ class Definition:
         return read_start(message, WorkflowType(self.start.name), {}, "") == self.start
 
     def make_form(self, before: Form | None = None) -> Form:
-        """Return the form to store for this definition. `before` is the form that was stored until now.
+        """Return the `Form` to store with the schedule.
 
-        If the client sent no memo, the memo of `before` is kept. If the client sent no search attributes, those of
-        `before` are kept.
+        A `Form` has what a Temporal client sent with the schedule, such as the message of the action, without any
+        conversion. `before` is the `Form` that is stored now, or None. If the client has sent no memo, the result has
+        the memo of `before`. If the client has sent no search attributes, the result has those of `before`.
         """
         about = CreateScheduleRequest()
         if before is not None and before.about is not None:
@@ -164,10 +163,9 @@ def _same_spec(spec: Spec, from_message: Spec) -> bool:
 
 
 def read_definition(request: Any, workflow_type: WorkflowType, types: Mapping[str, str], *, new: bool) -> Definition:
-    """Read a `CreateScheduleRequest` or, if not `new`, an `UpdateScheduleRequest`.
+    """Read the definition in a request, and check it. Raises `Wrong` if a field is invalid.
 
-    `workflow_type` is the type that the action starts. `types` is a dict from search attribute to type. Raises `Wrong`
-    if a field is invalid.
+    The request is a `CreateScheduleRequest` if `new` is true, and otherwise an `UpdateScheduleRequest`.
     """
     if not request.HasField("schedule"):
         raise Wrong("schedule", "is missing")
@@ -185,7 +183,6 @@ def read_definition(request: Any, workflow_type: WorkflowType, types: Mapping[st
             about.indexed_fields[name].CopyFrom(payload)
     return Definition(
         spec=read_spec(schedule.spec, "schedule.spec"),
-        action={start.kind: start.name, "input": start.input, "options": start.options},
         overlap=read_overlap(policies.overlap_policy, "schedule.policies.overlap_policy") or Overlap.SKIP,
         window=_read_window(policies),
         pause_on_failure=policies.pause_on_failure,
@@ -220,9 +217,13 @@ def _read_window(policies: SchedulePolicies) -> Micros:
 
 
 def _window(catchup: CatchUp) -> Micros:
-    """Return a catch-up policy as Temporal expresses it: how late a run may start. If late runs are skipped, return
-    `LEAST`. If there is no limit, return `YEAR`."""
-    return LEAST if catchup.mode == "skip" else YEAR if catchup.window is None else catchup.window
+    """Return the catch-up window that Temporal's messages show for `catchup`.
+
+    - If `catchup` skips late times, return `LEAST`.
+    - If `catchup` has no window, return `YEAR`.
+    - Otherwise return the window of `catchup`, but at least `LEAST`: a shorter one would be read back as `LEAST`.
+    """
+    return LEAST if catchup.mode == "skip" else YEAR if catchup.window is None else max(LEAST, catchup.window)
 
 
 def read_patch(message: SchedulePatch, place: str) -> Patch:
@@ -251,10 +252,7 @@ def read_patch(message: SchedulePatch, place: str) -> Patch:
 
 
 def write_schedule(wire_schedule: WireSchedule, types: Mapping[str, str]) -> Schedule:
-    """Write a schedule as a message. `types` is a dict from search attribute to type.
-
-    Raises `Conflict` if the protocol cannot express the spec.
-    """
+    """Write a schedule as a message. Raises `Conflict` if the protocol cannot express the spec."""
     schedule, policies = wire_schedule.schedule, wire_schedule.schedule.policies
     message = Schedule(
         policies=SchedulePolicies(
@@ -292,9 +290,10 @@ def _write_action(wire_schedule: WireSchedule, types: Mapping[str, str]) -> NewW
 
 
 def write_about(wire_schedule: WireSchedule, types: Mapping[str, str]) -> tuple[Memo | None, SearchAttributes | None]:
-    """Write a schedule's memo and its search attributes. Either is None if the schedule has none.
+    """Write a schedule's memo and search attributes. Each of the two is None if the schedule has none.
 
-    If no other interface has changed them, they are returned as the Temporal client sent them.
+    If no other interface has changed them since a Temporal client sent them, return them as the client sent them.
+    Only missing types of search attributes are added, from `types`.
     """
     schedule, form = wire_schedule.schedule, wire_schedule.form
     if form is None or form.about is None:
@@ -308,7 +307,7 @@ def write_about(wire_schedule: WireSchedule, types: Mapping[str, str]) -> tuple[
 
 
 def write_info(wire_schedule: WireSchedule, now: Micros) -> ScheduleInfo:
-    """Write the counts, the runs and the next times of a schedule."""
+    """Return the message with a schedule's counts, its running and recent runs, and its next times after `now`."""
     schedule, counts = wire_schedule.schedule, wire_schedule.schedule.memory.counts
     info = ScheduleInfo(
         action_count=counts.get("actions", 0),
@@ -332,7 +331,7 @@ def write_info(wire_schedule: WireSchedule, now: Micros) -> ScheduleInfo:
 
 
 def future(schedule: model.Schedule, now: Micros) -> list[Micros]:
-    """Return the next times of a schedule, whether it is paused or not. Return [] if it has ended or is parked."""
+    """Return the next times of a schedule, even of a paused one. Return [] if the schedule has ended or is parked."""
     if schedule.state is not State.RUNNING:
         return []
     return [one.actual for one in upcoming(schedule, now)]
@@ -343,10 +342,10 @@ def _execution(wire_schedule: WireSchedule, root: str) -> WorkflowExecution:
 
 
 def _result(wire_schedule: WireSchedule, run: Run) -> ScheduleActionResult:
-    """Return a run of a schedule as a Temporal message.
+    """Write a run as a `ScheduleActionResult`.
 
-    The schedule time is the run's due time with jitter. The actual time is when the run started. If it has not started,
-    the actual time is when it became ready or was buffered.
+    - `schedule_time`: when the run was due, including jitter
+    - `actual_time`: when the run started or, if it has not started, when it was created
     """
     return ScheduleActionResult(
         schedule_time=write_timestamp(run.due),
@@ -357,7 +356,6 @@ def _result(wire_schedule: WireSchedule, run: Run) -> ScheduleActionResult:
 
 
 def write_entry(wire_schedule: WireSchedule, types: Mapping[str, str], now: Micros) -> ScheduleListEntry:
-    """Write a schedule as an entry of a list."""
     schedule = wire_schedule.schedule
     entry = ScheduleListEntry(schedule_id=schedule.name)
     memo, search = write_about(wire_schedule, types)
@@ -378,7 +376,7 @@ def write_entry(wire_schedule: WireSchedule, types: Mapping[str, str], now: Micr
 
 
 def scheduled_by(run: Run) -> dict[str, Any]:
-    """Return the system attributes with a run's schedule and due time, or {} if no schedule started the run."""
+    """Return a run's `TemporalScheduledById` and `TemporalScheduledStartTime`, or {} if no schedule started the run."""
     detail = read_detail(run.detail)
     if not detail.get("schedule"):
         return {}

@@ -1,7 +1,6 @@
 """Turn Ostinato's errors into gRPC statuses, with the details that Temporal's clients expect.
 
-Clients retry some statuses by themselves (UNAVAILABLE, INTERNAL, RESOURCE_EXHAUSTED and a few more). Only errors that
-may be retried get such a status. A retried change is made only once, because it has a request id.
+Clients retry some statuses, such as UNAVAILABLE and INTERNAL. Only errors that may be retried get such a status.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import grpc
 from google.protobuf.message import Message
 from temporalio.api.common.v1.grpc_status_pb2 import GrpcStatus
 from temporalio.api.errordetails.v1 import (
+    NamespaceAlreadyExistsFailure,
     NamespaceNotFoundFailure,
     NotFoundFailure,
     PermissionDeniedFailure,
@@ -55,8 +55,13 @@ class NoNamespace(NotFound):
         self.namespace = namespace
 
 
+class NamespaceExists(Conflict):
+    def __init__(self, namespace: str) -> None:
+        super().__init__(f"Namespace {namespace} already exists; register another name")
+
+
 class AlreadyStarted(Conflict):
-    """Raised if an execution already has the workflow id, and the policies of the request do not allow another one."""
+    """Raised if an execution already has the workflow id, and the request's policies do not allow another execution."""
 
     def __init__(self, words: str, run_id: str, request_id: str = "") -> None:
         super().__init__(words)
@@ -65,8 +70,10 @@ class AlreadyStarted(Conflict):
 
 
 def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
-    """Return an error's gRPC status, its text for the client, and Temporal's message with details. The third value is
-    None if Temporal has no such message."""
+    """Return the gRPC status of an error, the text for the client, and Temporal's message with details.
+
+    The message is None if Temporal has no details for such an error.
+    """
     code = grpc.StatusCode
     match error:
         case Refused():
@@ -85,6 +92,8 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
                 str(error),
                 WorkflowExecutionAlreadyStartedFailure(start_request_id=error.request_id, run_id=error.run_id),
             )
+        case NamespaceExists():
+            return code.ALREADY_EXISTS, str(error), NamespaceAlreadyExistsFailure()
         case TokenMismatch():
             return code.FAILED_PRECONDITION, f"mismatched conflict token: {error}", None
         case Conflict():
@@ -110,7 +119,7 @@ def status_of(error: Exception) -> tuple[grpc.StatusCode, str, Message | None]:
 
 
 async def refuse(context: Any, error: Exception) -> None:
-    """End a call with the gRPC status of an error. This raises gRPC's own exception."""
+    """End a call with the gRPC status of an error. Always raises gRPC's own exception."""
     code, words, detail = status_of(error)
     words = words if len(words) <= _LONGEST else f"{words[: _LONGEST - 1]}…"
     status = GrpcStatus(code=code.value[0], message=words)

@@ -296,7 +296,7 @@ async def stop_by_id(
 
     summary = f"{status.value} workflow {digest(target.workflow_id, target.run_id, target.first_run_id, reason)}"
     # Temporal's request ids of cancellations are unique within a workflow id only.
-    request = f"{request_id or call_id()}/{target.workflow_id}"
+    request = digest(request_id or call_id(), target.workflow_id)
     root, after = await run_once(app.store, app.namespace, request, summary, now, work)
     newest = await app.get(root)
     if force:

@@ -74,10 +74,7 @@ def _memo(execution: Execution) -> Memo | None:
 
 
 def write_search_attributes(execution: Execution, types: Mapping[str, str]) -> SearchAttributes:
-    """Write the search attributes that an execution was started with.
-
-    If a schedule started the execution, also write the attributes that name the schedule and the due time.
-    """
+    """Write the search attributes of an execution. If a schedule started it, add those that `scheduled_by` returns."""
     form = execution.form
     message = SearchAttributes() if form is None else typed(form.search_attributes, types)
     values = scheduled_by(execution.run)
@@ -99,7 +96,10 @@ def write_config(execution: Execution) -> WorkflowExecutionConfig:
 
 
 def write_extended(execution: Execution, history: FunctionHistory | None = None) -> WorkflowExecutionExtendedInfo:
-    """Write which request started the execution, and whether its cancellation was requested."""
+    """Return the message that says which request started the execution, and whether its cancellation was requested.
+
+    `history` is the history of the execution if the execution is a function.
+    """
     function = None if history is None else history.function
     requested = execution.run.cancel_requested if function is None else function.cancel
     info = WorkflowExecutionExtendedInfo(cancel_requested=requested is not None)
@@ -110,7 +110,10 @@ def write_extended(execution: Execution, history: FunctionHistory | None = None)
 
 
 def write_pending(execution: Execution, waits_for: str) -> list[PendingActivityInfo]:
-    """Write the current attempt as a pending activity, with what it waits for. Return [] if the execution has ended."""
+    """Write the current attempt of an execution as a pending activity. Return [] if the execution has ended.
+
+    `waits_for` says why the attempt waits. Clients see it as the message of the activity's last failure.
+    """
     if execution.over:
         return []
     run = execution.run
@@ -133,9 +136,10 @@ def write_pending(execution: Execution, waits_for: str) -> list[PendingActivityI
 def write_history(
     execution: Execution, types: Mapping[str, str], history: FunctionHistory | None = None
 ) -> list[HistoryEvent]:
-    """Write the start event, the events of a function and, if the run has ended, the end event."""
+    """Write the start of an execution, the events of its function, and its end if it has ended. `history` is None if
+    only the start and the end are needed, or if the execution is not a function."""
     events = [_write_start(execution, types), *([] if history is None else write_function_events(history))]
-    return [*events, write_end(execution, len(events) + 1)] if execution.over else events
+    return [*events, _write_end(execution, len(events) + 1)] if execution.over else events
 
 
 def _write_start(execution: Execution, types: Mapping[str, str]) -> HistoryEvent:
@@ -166,18 +170,16 @@ def _write_start(execution: Execution, types: Mapping[str, str]) -> HistoryEvent
 
 
 def _input(execution: Execution) -> Payloads:
-    """Return the arguments of an execution. If the arguments that the client sent have the same values as the run's
-    input, return those arguments. Otherwise write the input as arguments."""
+    """Return an execution's input: the client's payloads if they equal the run's input, else that input as payloads."""
     values = None if execution.first.input is None else orjson.loads(execution.first.input)
     if execution.form is not None and same_arguments(execution.form.input, values):
         return execution.form.input
     return payloads_for(values)
 
 
-def write_end(execution: Execution, number: int = 2) -> HistoryEvent:
-    """Write the event of the end of an execution. `number` is its event id."""
+def _write_end(execution: Execution, event_id: int) -> HistoryEvent:
     run = execution.run
-    event = HistoryEvent(event_id=number, event_time=write_timestamp(run.finished or run.created))
+    event = HistoryEvent(event_id=event_id, event_time=write_timestamp(run.finished or run.created))
     match run.status:
         case Status.SUCCEEDED:
             event.event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED
@@ -201,11 +203,9 @@ def write_end(execution: Execution, number: int = 2) -> HistoryEvent:
             event.event_type = _TYPE.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED
             failed = event.workflow_execution_failed_event_attributes
             failed.failure.CopyFrom(write_failure(_error(run), run.reason, run.status.value))
-            final = failed.failure.application_failure_info.non_retryable
-            states = RetryState
-            failed.retry_state = (
-                states.RETRY_STATE_NON_RETRYABLE_FAILURE if final else states.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED
-            )
+            failed.retry_state = RetryState.RETRY_STATE_MAXIMUM_ATTEMPTS_REACHED
+            if failed.failure.application_failure_info.non_retryable:
+                failed.retry_state = RetryState.RETRY_STATE_NON_RETRYABLE_FAILURE
     return event
 
 

@@ -1,7 +1,4 @@
-"""Import schedules from a Temporal cluster and export them to one, through the cluster's own API.
-
-Both first make a plan for all schedules. Nothing is changed before the plan is complete.
-"""
+"""Copy schedules from and to a Temporal cluster. A plan for all schedules is made before anything is changed."""
 
 from __future__ import annotations
 
@@ -10,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import Any
 
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
@@ -52,17 +50,12 @@ _PAGE = 100
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a plan, which says what to do with one schedule.
-
-    - `verb`: `create`, `update`, `unchanged` or `refuse`
-    - `words`: a description of the change, or the reason for a refusal
-    - `do`: makes the change, or None, if there is nothing to change
-    """
+    """One step of a plan: what to do with one schedule."""
 
     name: str
-    verb: str
-    words: str = ""
-    do: Do | None = None
+    verb: str  # create, update, unchanged or refuse
+    words: str = ""  # a description of the change, or the reason for a refusal
+    do: Do | None = None  # makes the change
 
     def as_dict(self) -> dict[str, str]:
         return {"schedule": self.name, "verb": self.verb, **({"words": self.words} if self.words else {})}
@@ -70,10 +63,8 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """A plan of an import or export, with one step for each schedule.
-
-    `notes` are for the user to read before the plan is carried out. `first`, if given, is called before the steps.
-    """
+    """A plan of an import or export, with one step for each schedule. `first` is called before the steps, to register
+    missing search attributes. It is None if none is missing."""
 
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -88,7 +79,7 @@ class Plan:
         return any(step.do is not None for step in self.steps)
 
     def count(self, *, done: bool) -> str:
-        """Return the numbers of steps as text, such as `2 to create` or, with `done`, `2 created`."""
+        """Return the number of steps by kind: `2 to create, 1 unchanged` or, if `done`, `2 created, 1 unchanged`."""
         counts = Counter(step.verb for step in self.steps)
         words = {"create": "to create", "update": "to update", "unchanged": "unchanged", "refuse": "cannot be moved"}
         if done:
@@ -97,7 +88,7 @@ class Plan:
         return ", ".join(parts) or "nothing to move"
 
     async def apply(self, progress: Callable[[int, int], None] = lambda done, of: None) -> dict[str, str]:
-        """Carry out all steps, even if some fail. Return a dict from schedule name to error."""
+        """Carry out all steps, even if some fail. Return a dict from schedule name to error, for the failed steps."""
         problems: dict[str, str] = {}
         if self.first is not None:
             await self.first()
@@ -122,9 +113,10 @@ class Cluster:
     async def connect(
         cls, address: str, namespace: str, *, tls: bool = False, ca: bytes | None = None, key: str | None = None
     ) -> Cluster:
-        """Connect to a cluster. Raises `Unreachable` if it does not answer.
+        """Connect to a namespace of the cluster at `address`.
 
-        `ca` are certificates to trust. `key` is an API key that is sent with every call.
+        If `ca` is given, use TLS and trust these certificates. Otherwise use TLS if `tls` is true. If `key` is given,
+        send it as the API key with every call.
         """
         security: bool | TLSConfig = TLSConfig(server_root_ca_cert=ca) if ca is not None else tls
         try:
@@ -139,7 +131,7 @@ class Cluster:
         return (await self.client.workflow_service.describe_namespace(request)).namespace_info.id
 
     async def attributes(self) -> dict[str, str]:
-        """Return the types of the search attributes that are registered in the cluster, by name."""
+        """Return the search attributes that are registered in the cluster, as a dict from name to type."""
         request = ListSearchAttributesRequest(namespace=self.namespace)
         answer = await self.client.operator_service.list_search_attributes(request)
         return {name: TYPES[number] for name, number in answer.custom_attributes.items() if number in TYPES}
@@ -213,24 +205,23 @@ async def _plan_import(
     request = CreateScheduleRequest(schedule_id=name, schedule=described.schedule)
     if described.memo.fields:
         request.memo.CopyFrom(described.memo)
-    if described.search_attributes.indexed_fields:
-        for key, payload in described.search_attributes.indexed_fields.items():
-            if key in types:
-                request.search_attributes.indexed_fields[key].CopyFrom(payload)
+    for key, payload in described.search_attributes.indexed_fields.items():
+        if key in types:
+            request.search_attributes.indexed_fields[key].CopyFrom(payload)
     if paused:
         request.schedule.state.paused = True
-    workflow_type = await find_type(app, described.schedule.action.start_workflow.workflow_type.name)
-    definition = read_definition(request, workflow_type, types, new=True)
     action = described.schedule.action.start_workflow
+    definition = read_definition(request, await find_type(app, action.workflow_type.name), types, new=True)
     used = {*definition.values, *action.search_attributes.indexed_fields}
     schedules = WireSchedules.of(app.schedules)
-    draft = app.schedules.draft(name, paused=definition.paused, **definition.fields())
-    draft = replace(draft, own_seed=seed)
+    draft = replace(app.schedules.draft(name, paused=definition.paused, **definition.fields()), own_seed=seed)
     try:
         stored = (await schedules.describe(name, 1)).schedule
     except NotFound:
         words = f"{draft.spec.describe()} → {target_words(draft.action)}"
-        return Step(name, "create", words, lambda: _create(schedules, draft, definition)), used
+        form = definition.make_form()
+        create = partial(schedules.create_with_form, draft, form, Patch(), asked="import")
+        return Step(name, "create", words, create), used
     same = same_definition(stored, _redefine(stored, draft, definition)) and bool(stored.paused) == definition.paused
     same_jitter = not stored.spec.jitter or stored.seed == seed
     if same and same_jitter and stored.remaining == definition.remaining:
@@ -238,11 +229,24 @@ async def _plan_import(
     words = "its definition differs"
     if stored.spec != draft.spec:
         words = f"{stored.spec.describe()} → {draft.spec.describe()}"
-    return Step(name, "update", words, lambda: _replace(schedules, name, definition, seed)), used
+    update = partial(
+        schedules.replace_with_form,
+        name,
+        definition.fields_for,
+        definition.make_form,
+        paused=definition.paused,
+        note=definition.notes,
+        asked="import",
+        seed=seed,
+    )
+    return Step(name, "update", words, update), used
 
 
 def _redefine(stored: Schedule, draft: Schedule, definition: Definition) -> Schedule:
-    """Return the stored schedule as it would be after the import."""
+    """Return the schedule as it would be after the import. `stored` is the schedule as it is now.
+
+    `definition` is the imported definition, and `draft` is a new schedule with this definition.
+    """
     fields = definition.fields_for(stored)
     policies = replace(
         stored.policies,
@@ -253,22 +257,6 @@ def _redefine(stored: Schedule, draft: Schedule, definition: Definition) -> Sche
     memo = draft.memo if definition.memo is not None else stored.memo
     values = draft.attributes if definition.attributes is not None else stored.attributes
     return replace(draft, spec=fields["spec"], policies=policies, memo=memo, attributes=values, tags=stored.tags)
-
-
-async def _create(schedules: WireSchedules, draft: Schedule, definition: Definition) -> None:
-    await schedules.create_with_form(draft, definition.make_form(), Patch(), asked="import")
-
-
-async def _replace(schedules: WireSchedules, name: str, definition: Definition, seed: str) -> None:
-    await schedules.replace_with_form(
-        name,
-        definition.fields_for,
-        definition.make_form,
-        paused=definition.paused,
-        note=definition.notes,
-        asked="import",
-        seed=seed,
-    )
 
 
 async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paused: bool = False) -> Plan:
@@ -306,8 +294,7 @@ async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paus
 async def _plan_export(
     cluster: Cluster, wire_schedule: WireSchedule, types: Mapping[str, str], paused: bool
 ) -> tuple[Step, set[str]]:
-    """Return the step of a plan that exports one schedule. Also return the names of the search attributes that the
-    schedule needs.
+    """Return the step for one schedule, and the names of the search attributes that the schedule needs.
 
     Raises `Conflict` if Temporal's messages cannot express the schedule.
     """
@@ -319,19 +306,23 @@ async def _plan_export(
         message.state.paused = True
     used = {*(search.indexed_fields if search else ()), *message.action.start_workflow.search_attributes.indexed_fields}
     described = await cluster.describe(name)
-    fields: dict[str, Any] = {"namespace": cluster.namespace, "schedule_id": name, "schedule": message, "memo": memo}
-    fields["search_attributes"] = search
+    fields: dict[str, Any] = {
+        "namespace": cluster.namespace,
+        "schedule_id": name,
+        "schedule": message,
+        "memo": memo,
+        "search_attributes": search,
+        "identity": "ostinato export",
+        "request_id": call_id(),  # the same for all retries: a retry is not refused because an earlier try succeeded
+    }
     service = cluster.client.workflow_service
-    request_id = call_id()  # the same for all retries, so that no retry is refused because an earlier try succeeded
     if described is None:
-        create = CreateScheduleRequest(request_id=request_id, identity="ostinato export", **fields)
+        create = CreateScheduleRequest(**fields)
         words = f"{schedule.spec.describe()} → {target_words(schedule.action)}"
         return Step(name, "create", words, lambda: service.create_schedule(create, retry=True)), used
     if _is_same(described, message, memo, search):
         return Step(name, "unchanged"), used
-    update = UpdateScheduleRequest(
-        conflict_token=described.conflict_token, request_id=request_id, identity="ostinato export", **fields
-    )
+    update = UpdateScheduleRequest(conflict_token=described.conflict_token, **fields)
     return Step(name, "update", "its definition differs", lambda: service.update_schedule(update, retry=True)), used
 
 

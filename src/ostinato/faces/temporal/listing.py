@@ -25,24 +25,24 @@ STATUS_NAMES: dict[int, str] = {
 
 
 def count_all(namespace: str) -> Operation[list[Row]]:
-    """Count the executions of a namespace by status. Return rows of a status and a count."""
+    """Count the executions of a namespace by status. Each row is a status and a count."""
     return (yield sql("count_temporal_executions", namespace=namespace))
 
 
 async def find_executions(
     call: Call, query: Query, types: Mapping[str, str], before: str | None
 ) -> AsyncIterator[Execution]:
-    """Yield executions that match a query and that the caller may see, the newest first.
+    """Yield the executions that match `query` and that the caller may see, the newest first.
 
-    `types` is a dict from search attribute to type. With `before`, yield only executions whose newest attempt has a
-    smaller id.
+    `before` is None for the first page. For a later page, it is the position of the last execution on the previous
+    page, as `position_of` returns it. Only older executions are yielded then.
     """
     app = call.app
     workflow_id = query.exactly.get("WorkflowId")
     if workflow_id is not None:
         executions = await app.store.read(lambda _: find_all(app.namespace, workflow_id))
         for execution in await _visible(call, executions):
-            if (before is None or execution.run.id < before) and query(values_of(execution, types)):
+            if (before is None or position_of(execution, query) < before) and query(values_of(execution, types)):
                 yield execution
         return
     while True:
@@ -62,6 +62,15 @@ async def find_executions(
             return
 
 
+def position_of(execution: Execution, query: Query) -> str:
+    """Return the id by which `find_executions` sorts `execution` among the results of `query`.
+
+    - If `query` asks for one workflow id, this is the id of the execution's first attempt.
+    - Otherwise it is the id of the execution's newest attempt.
+    """
+    return execution.run.id if query.exactly.get("WorkflowId") is None else execution.run_id
+
+
 async def _visible(call: Call, executions: Sequence[Execution]) -> list[Execution]:
     """Return the executions that no read guard hides from the caller."""
     hidden = await call.find_hidden_runs(execution.run for execution in executions)
@@ -69,8 +78,8 @@ async def _visible(call: Call, executions: Sequence[Execution]) -> list[Executio
 
 
 def values_of(execution: Execution, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function that looks up an attribute of this execution by name. A `Query` uses the function to test the
-    execution."""
+    """Return a function that gets the name of an attribute and returns the value that `execution` has for it. A `Query`
+    calls the function to test the execution. `types` is a dict from search attribute to type."""
     first, run = execution.first, execution.run
 
     def value(name: str) -> Any:
@@ -102,11 +111,9 @@ def values_of(execution: Execution, types: Mapping[str, str]) -> Callable[[str],
 
 
 def _started_with(execution: Execution, name: str) -> dict[str, Any]:
-    """Return `{name: value}` for a search attribute that an execution was started with. Return {} if it was not set.
-
-    The value is JSON, because it was checked at the start of the execution.
-    """
+    """Return `{name: value}` if the execution was started with the search attribute `name`. Otherwise return {}."""
     form = execution.form
     if form is None or name not in form.search_attributes.indexed_fields:
         return {}
+    # The value is JSON, because it was checked at the start of the execution.
     return {name: value_of(form.search_attributes.indexed_fields[name], name)}

@@ -42,11 +42,10 @@ def payload_of(value: Any) -> Payload:
 
 
 def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> dict[str, Any]:
-    """Return the input of a job or function, by parameter name.
+    """Return the input of a job or function, as a dict by parameter name. Raises `Wrong` if the input is not accepted.
 
-    If this process does not have the code of the job or function, the parameter names are unknown. Then the result has
-    only the list of values, under `BY_POSITION`. The names are filled in when the run begins. Raises `Wrong` if the
-    input is not accepted.
+    If this process does not have the code, the parameter names are unknown. In this case, return the list of values
+    under the key `BY_POSITION`. The run fills in the names.
     """
     definition = workflow_type.definition
     values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]
@@ -63,20 +62,15 @@ def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> di
 
 
 def values_of(payloads: Payloads, field: str) -> Any:
-    """Return arguments as one value: None for no arguments, the value of a single argument, or a list of several.
-
-    Raises `Wrong` if an argument is not JSON.
-    """
+    """Return the values of the arguments in `payloads`. If there are several, return a list of the values. If there is
+    one, return its value. If there is none, return None. `field` is the name of the arguments in error messages."""
     values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]
     return values if len(values) > 1 else values[0] if values else None
 
 
 def payloads_for(input: Mapping[str, Any] | None) -> Payloads:
-    """Write the input of a run as payloads, one for each argument.
-
-    An empty input has no arguments. An input with a list under `BY_POSITION` has one argument for each value in the
-    list. Any other input is a single argument, an object.
-    """
+    """Write a run's input. If it has the key `BY_POSITION`, write one payload for each value in the list under this
+    key. Otherwise write one payload for the whole input, or none if the input is empty."""
     if not input:
         return Payloads()
     values: Iterable[Any] = input[BY_POSITION] if BY_POSITION in input else [dict(input)]
@@ -84,7 +78,6 @@ def payloads_for(input: Mapping[str, Any] | None) -> Payloads:
 
 
 def same_arguments(payloads: Payloads, input: Mapping[str, Any] | None) -> bool:
-    """Return whether the payloads have the same values as the input of a run."""
     try:
         values = [value_of(payload, "input") for payload in payloads.payloads]
     except Wrong:
@@ -94,10 +87,8 @@ def same_arguments(payloads: Payloads, input: Mapping[str, Any] | None) -> bool:
 
 
 def memo_of(memo: Memo, field: str) -> dict[str, Any] | None:
-    """Return a dict of those fields of a memo that are JSON, or None if there are none.
-
-    The other fields are stored only as part of the client's original message (`wire_schedules.Form`).
-    """
+    """Return the fields of a memo whose values are JSON, as a dict from name to value. Other fields are left out. If no
+    field is JSON, return None."""
     values: dict[str, Any] = {}
     for name, payload in memo.fields.items():
         try:

@@ -35,7 +35,6 @@ from temporalio.api.workflowservice.v1 import (
 
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role
-from ostinato.engine.listeners import wait_for_event
 from ostinato.errors import NotFound
 from ostinato.faces.temporal.actions import Start, read_start
 from ostinato.faces.temporal.attributes import OF_RUNS
@@ -69,7 +68,7 @@ from ostinato.faces.temporal.histories import (
     write_pending,
 )
 from ostinato.faces.temporal.journeys import prepare_journey, send_signal
-from ostinato.faces.temporal.listing import STATUS_NAMES, count_all, find_executions
+from ostinato.faces.temporal.listing import STATUS_NAMES, count_all, find_executions, position_of
 from ostinato.faces.temporal.pages import Page
 from ostinato.faces.temporal.payloads import pack, payload_of, values_of
 from ostinato.faces.temporal.queries import read_query
@@ -105,8 +104,7 @@ class RunCalls(Calls):
     async def SignalWithStartWorkflowExecution(
         self, request: Any, call: Call
     ) -> SignalWithStartWorkflowExecutionResponse:
-        """Send a signal to the running function with the workflow id. If none is running, start a function and send it
-        the signal."""
+        """Send a signal to the running function that has the workflow id. If there is none, first start one."""
         workflow_type = await find_type(call.app, request.workflow_type.name)
         if workflow_type.kind != FUNCTION:
             raise Absent(
@@ -133,7 +131,7 @@ class RunCalls(Calls):
 
     @call(Role.READER)
     async def QueryWorkflow(self, request: Any, call: Call) -> QueryWorkflowResponse:
-        """Answer a query from the state that a function has set (`ctx.set_state`), even after its end."""
+        """Answer a query from the state that a function has set (`ctx.set_state`), even if the function has ended."""
         query = read_id(request.query.query_type, "query.query_type")
         execution = await _read_visible(call, request.execution)
         run = execution.run
@@ -153,11 +151,12 @@ class RunCalls(Calls):
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
         """Return a page of the history of an execution.
 
-        With `wait_new_event`, requests for a running execution are answered as follows:
+        `wait_new_event` in the request matters only while the execution is running. In that case:
 
-        - A request for the first page gets only the start event. The order of later events is not final yet.
-        - A request for a further page or for the end event waits until the execution ends.
-        - If the execution has not ended after the wait, the answer has a token for the client's next request.
+        - A request for the first page gets only the start event, at once.
+        - A request for a later page waits until the execution ends, but not longer than `_LONGEST_WAIT`. So does a
+          request that asks only for the end event.
+        - As long as the execution is running, each response has a token for the next request.
         """
         page = Page("history", call.app.namespace)
         run_id, seen = _read_cursor(page.read(request.next_page_token))
@@ -209,7 +208,9 @@ class RunCalls(Calls):
     async def SignalWorkflowExecution(self, request: Any, call: Call) -> Any:
         read_id(request.signal_name, "signal_name")
         request_id = read_request_id(request.request_id)
-        execution = await _read_target_execution(call, request)
+        ids = request.workflow_execution
+        workflow_id = read_id(ids.workflow_id, "workflow_execution.workflow_id")
+        execution = await read_execution(call.app, workflow_id, ids.run_id)
         # A signal with a request id may be a retry of the signal that ended the execution.
         if execution.over and request_id is None:
             raise NotFound(OVER)
@@ -240,7 +241,7 @@ class RunCalls(Calls):
                 answer.next_page_token = page.write(last)
                 break
             answer.executions.append(write_description(execution, types))
-            last = execution.run.id
+            last = position_of(execution, query)
         return answer
 
     @call(Role.READER)
@@ -269,10 +270,7 @@ class RunCalls(Calls):
 async def _start(
     call: Call, request: Any, workflow_type: WorkflowType, conflict: int, message: Message | None = None
 ) -> tuple[str, bool]:
-    """Start the execution that a request asks for. Return its run id, and whether it is new.
-
-    `message` is the signal that the request sends with the start.
-    """
+    """Start an execution, and send it `message`, if given. Return the execution's run id, and whether it is new."""
     app = call.app
     for name, enum in (
         ("workflow_id_reuse_policy", WorkflowIdReusePolicy),
@@ -280,7 +278,9 @@ async def _start(
     ):
         if getattr(request, name) not in enum.values():
             raise Wrong(name, f"{getattr(request, name)} is not one of the policies")
-    _check_policies(request)
+    terminates = WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_TERMINATE_IF_RUNNING
+    if request.workflow_id_reuse_policy == terminates and request.workflow_id_conflict_policy:
+        raise Wrong("workflow_id_conflict_policy", "cannot be set together with the reuse policy TERMINATE_IF_RUNNING")
     start = read_start(request, workflow_type, await call.attribute_types(), "")
     at = _read_delay(request.workflow_start_delay, app.engine.clock.now())
     run, deadline = await _prepare(app, start, at)
@@ -296,7 +296,7 @@ async def _start(
 
 
 async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Run, Timer | None]:
-    """Return the run that a `Start` asks for, and the timer of its deadline or None. Nothing is stored."""
+    """Return the run that `start` describes, and the timer of its deadline, if it has one. Nothing is stored."""
     if start.kind == FUNCTION:
         return await app.functions.prepare(start.name, start.input, at=at, **start.options)
     journey = await prepare_journey(app, start, at)
@@ -304,10 +304,11 @@ async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Ru
 
 
 def _conflict_of_signal(request: Any) -> int:
-    """Return what SignalWithStart does if an execution already runs under the workflow id.
+    """Return the conflict policy of a SignalWithStart request.
 
-    The result is one of Temporal's conflict policies. By default the signal goes to the running execution. Raises
-    `Wrong` if the request has the policy FAIL, which is not possible here.
+    If the request has no conflict policy, return USE_EXISTING: the signal goes to the running execution. But if its
+    reuse policy is TERMINATE_IF_RUNNING, return "unspecified" (0), so that the reuse policy decides. Raises `Wrong` if
+    the conflict policy is FAIL, because SignalWithStart does not allow it.
     """
     policies = WorkflowIdConflictPolicy
     if request.workflow_id_conflict_policy == policies.WORKFLOW_ID_CONFLICT_POLICY_FAIL:
@@ -334,7 +335,8 @@ async def _read_history(call: Call, execution: Execution, *, whole: bool = True)
 
 
 def _one_page(events: Sequence[HistoryEvent], most: int) -> list[HistoryEvent]:
-    """Return the first events: at most `most`, and at most `_PAGE_BYTES` bytes, but at least one."""
+    """Return the first events, as many as fit on a page: at most `most`, and at most `_PAGE_BYTES` bytes. The first
+    event is on the page even if it alone is larger."""
     page: list[HistoryEvent] = []
     size = 0
     for event in events[: read_page_size(most, "maximum_page_size")]:
@@ -346,13 +348,13 @@ def _one_page(events: Sequence[HistoryEvent], most: int) -> list[HistoryEvent]:
 
 
 def _read_cursor(cursor: str) -> tuple[str, int]:
-    """Return the run id in a cursor, and the number of events on the previous pages."""
+    """Return the two parts of a cursor: a run id, and the number of events on the previous pages."""
     run_id, _, seen = cursor.partition(" ")
     return run_id, int(seen) if seen.isdecimal() else int(bool(run_id))
 
 
 def _read_delay(delay: Duration, now: Micros) -> datetime | None:
-    """Return when a start with a delay is due, or None if it is due at once. Raises `Wrong` if the delay is invalid."""
+    """Return when a run with this delay is due, or None if there is no delay. Raises `Wrong` if it is invalid."""
     length = read_length(delay, "workflow_start_delay")
     try:
         return to_datetime(now + length) if length else None
@@ -360,17 +362,8 @@ def _read_delay(delay: Duration, now: Micros) -> datetime | None:
         raise Wrong("workflow_start_delay", f"{length // SECOND:,} s from now is after the year 9999") from None
 
 
-def _check_policies(request: Any) -> None:
-    terminates = WorkflowIdReusePolicy.WORKFLOW_ID_REUSE_POLICY_TERMINATE_IF_RUNNING
-    if request.workflow_id_reuse_policy == terminates and request.workflow_id_conflict_policy:
-        raise Wrong("workflow_id_conflict_policy", "cannot be set together with the reuse policy TERMINATE_IF_RUNNING")
-
-
 def _make_form(request: Any) -> NewWorkflowExecutionInfo:
-    """Return a message with the fields of a start request. The message is stored with the run.
-
-    It has the type of a schedule's action. Fields that this type does not have are left out.
-    """
+    """Return the start request as a `NewWorkflowExecutionInfo`, which is stored with the run."""
     form = NewWorkflowExecutionInfo()
     request_fields = request.DESCRIPTOR.fields_by_name
     for field in form.DESCRIPTOR.fields:
@@ -385,10 +378,8 @@ def _make_form(request: Any) -> NewWorkflowExecutionInfo:
 
 
 async def _waits_for(call: Call, execution: Execution) -> str:
-    """Return why the execution waits, or "" if no reason is known.
-
-    If the run is ready but no node serves its queue, that is the reason. Otherwise it is the stored reason of the run.
-    """
+    """Return the reason why the execution waits. If its run is ready and no node serves the queue of the run, this is
+    the reason. Otherwise it is the reason that is stored with the run, or "" if there is none."""
     run = execution.run
     if run.status is Status.READY and not any(run.queue in node.queues for node in await call.app.nodes()):
         return f"no node serves the queue {run.queue!r}; serve it with --queue {run.queue}"
@@ -396,10 +387,7 @@ async def _waits_for(call: Call, execution: Execution) -> str:
 
 
 async def _read_visible(call: Call, ids: Any, run_id: str = "") -> Execution:
-    """Return the execution with the given ids. `run_id` is used if `ids` has no run id.
-
-    Raises `NotFound` if there is none, or if a read guard hides it from the caller.
-    """
+    """Return the execution with these ids. Raises `NotFound` if there is none, or if a read guard hides it."""
     workflow_id = read_id(ids.workflow_id, "execution.workflow_id")
     execution = await read_execution(call.app, workflow_id, ids.run_id or run_id)
     if await call.find_hidden_runs([execution.run]):
@@ -407,27 +395,19 @@ async def _read_visible(call: Call, ids: Any, run_id: str = "") -> Execution:
     return execution
 
 
-async def _read_target_execution(call: Call, request: Any) -> Execution:
-    ids = request.workflow_execution
-    read_id(ids.workflow_id, "workflow_execution.workflow_id")
-    return await read_execution(call.app, ids.workflow_id, ids.run_id)
-
-
 def _read_target(request: Any) -> Target:
     ids = request.workflow_execution
-    read_id(ids.workflow_id, "workflow_execution.workflow_id")
-    return Target(ids.workflow_id, ids.run_id, request.first_execution_run_id)
+    workflow_id = read_id(ids.workflow_id, "workflow_execution.workflow_id")
+    return Target(workflow_id, ids.run_id, request.first_execution_run_id)
 
 
 async def _wait_for_end(call: Call, execution: Execution) -> None:
-    """Wait until the execution has ended, `_LONGEST_WAIT` has passed, or the server stops."""
+    """Wait until the execution ends or the server stops, but no longer than `_LONGEST_WAIT` and the call's deadline."""
     waiting = asyncio.ensure_future(call.app.engine.waiters.wait(execution.run_id))
-    done = asyncio.Event()
-    waiting.add_done_callback(lambda _: done.set())
     stopping = asyncio.ensure_future(call.wire.closing.wait())
-    stopping.add_done_callback(lambda _: done.set())
     try:
-        await wait_for_event(done, call.limit_wait(_LONGEST_WAIT))
+        longest = call.limit_wait(_LONGEST_WAIT)
+        await asyncio.wait((waiting, stopping), timeout=longest, return_when=asyncio.FIRST_COMPLETED)
     finally:
         waiting.cancel()
         stopping.cancel()

@@ -139,7 +139,7 @@ class ScheduleCalls(Calls):
 
     @call(Role.READER)
     async def ListScheduleMatchingTimes(self, request: Any, call: Call) -> ListScheduleMatchingTimesResponse:
-        """List a schedule's times with jitter, after `start_time` and up to `end_time`, whatever its state is."""
+        """List a schedule's times, with jitter, after `start_time` and up to `end_time`. The schedule may be paused."""
         for name in ("start_time", "end_time"):
             if not request.HasField(name):
                 raise Wrong(name, "is missing")
@@ -158,9 +158,9 @@ async def _type_of(call: Call, request: Any) -> WorkflowType:
 
 
 async def _without_hidden_runs(call: Call, schedules: Sequence[WireSchedule]) -> list[WireSchedule]:
-    """Return the schedules, but without those runs that a read guard hides from the caller.
+    """Return the schedules without the runs that a read guard hides from the caller.
 
-    Buffered runs are not removed, because answers show only their number.
+    Runs that wait in the buffer are not removed, because Temporal's messages show only the number of these runs.
     """
     roots = {run.root_id for schedule in schedules for run in schedule.recent if run.kind == JOURNEY}
     roots |= {run.root_id for schedule in schedules for run in schedule.live if not run.waiting}
@@ -178,10 +178,9 @@ async def _without_hidden_runs(call: Call, schedules: Sequence[WireSchedule]) ->
 
 
 def _new_id(id: str) -> str:
+    name = read_id(id, "schedule_id", most=_SCHEDULE_ID)
     try:
-        return read_name(read_id(id, "schedule_id", most=_SCHEDULE_ID))
-    except Wrong:
-        raise
+        return read_name(name)
     except OstinatoError as problem:
         raise Wrong("schedule_id", str(problem)) from None
 
@@ -195,9 +194,9 @@ def _times(schedule: model.Schedule, first: Micros, last: Micros) -> Iterator[Mi
 async def find_schedules(
     schedules: WireSchedules, query: Query, types: Mapping[str, str], after: str = "", scan: int = _SCAN
 ) -> AsyncIterator[model.Schedule]:
-    """Yield open schedules that match a query, ordered by name, beginning after the name `after`.
+    """Yield the open schedules that match a query, ordered by name. All names come after the name `after`.
 
-    It reads `scan` schedules at a time.
+    `scan` is the number of schedules that are read at a time.
     """
     counting = "ScheduleRunningWorkflowCount" in query.names
     while True:
@@ -215,8 +214,7 @@ async def find_schedules(
 
 
 def values_of(schedule: model.Schedule, running: int, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function that looks up an attribute of this schedule by name. A `Query` uses the function to test the
-    schedule."""
+    """Return a function from attribute name to the value of `schedule`. A `Query` calls it to test the schedule."""
 
     def value(name: str) -> Any:
         match name:

@@ -1,7 +1,7 @@
 """Answer Temporal's calls about the system, its namespaces and its workers.
 
-There are never tasks for a Temporal worker. A worker's poll waits for a while, and then gets an empty answer. So a
-program that has a client and a worker gets no errors.
+Ostinato has no tasks for Temporal's workers. If a worker polls for tasks, the call waits and then returns an empty
+response, not an error.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ostinato.engine.access import NamespaceInfo, Role
 from ostinato.engine.listeners import wait_for_event
 from ostinato.faces.auth import Refused
 from ostinato.faces.temporal.calls import Call, Calls, call, read_id
-from ostinato.faces.temporal.errors import AlreadyStarted, NoNamespace
+from ostinato.faces.temporal.errors import NamespaceExists, NoNamespace
 from ostinato.faces.temporal.times import write_duration
 from ostinato.version import __version__
 from ostinato.when.instants import Micros
@@ -60,8 +60,7 @@ class SystemCalls(Calls):
 
     @call(Role.READER, within=False)
     async def DescribeNamespace(self, request: Any, call: Call) -> DescribeNamespaceResponse:
-        """Describe a namespace. The id of the namespace is its name. Programs that import schedules compute the
-        schedules' jitter from this id."""
+        """Describe a namespace. The namespace's id is its name. Raises `NoNamespace` if the caller may not see it."""
         name = request.namespace or request.id or call.app.namespace
         for namespace in await _visible_namespaces(call):
             if namespace.name == name:
@@ -78,7 +77,7 @@ class SystemCalls(Calls):
             raise Refused(403, "forbidden", "this reaches over every namespace; the token is one namespace's")
         name = read_id(request.namespace, "namespace")
         if not await call.app.create_namespace(name, request.description):
-            raise AlreadyStarted(f"Namespace {name} already exists.", "")
+            raise NamespaceExists(name)
         return RegisterNamespaceResponse()
 
     @call(Role.READER)
@@ -106,12 +105,11 @@ class SystemCalls(Calls):
 
 
 async def _hold(call: Call) -> None:
-    """Wait `_POLL` seconds before a poll is answered, or less if the call's deadline is earlier or the server stops."""
+    """Wait `_POLL` seconds, or less if the call's deadline is earlier or the server stops."""
     await wait_for_event(call.wire.closing, call.limit_wait(_POLL))
 
 
 async def _visible_namespaces(call: Call) -> list[NamespaceInfo]:
-    """Return the namespaces that the caller may see."""
     token, app = call.who.token, call.wire.door.app
     namespaces = await app.namespaces()
     if app.namespace not in {namespace.name for namespace in namespaces}:
@@ -122,6 +120,7 @@ async def _visible_namespaces(call: Call) -> list[NamespaceInfo]:
 
 def _describe(namespace: NamespaceInfo, call: Call) -> DescribeNamespaceResponse:
     message = DescribeNamespaceResponse()
+    # A client that imports schedules from here computes the seed of their jitter from the namespace's id.
     message.namespace_info.name = message.namespace_info.id = namespace.name
     message.namespace_info.description = namespace.notes
     message.namespace_info.state = NamespaceState.NAMESPACE_STATE_REGISTERED

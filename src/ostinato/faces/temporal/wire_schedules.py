@@ -1,7 +1,4 @@
-"""Read and change schedules as Temporal's calls need it.
-
-Several changes can be one transaction. The client's messages are stored as a `Form`, without being read.
-"""
+"""Read and change schedules for Temporal's calls. One transaction can make several changes."""
 
 from __future__ import annotations
 
@@ -33,28 +30,21 @@ _FIRST_STEP = 50  # times that a backfill runs in the transaction that creates i
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The messages that a Temporal client sent with a schedule.
+    """What a Temporal client sent with a schedule. `action` and `about` are Temporal messages, as texts from `pack`."""
 
-    - `workflow_id`: the text with which the workflow id of each run begins
-    - `keep`: whether the workflow id of each run is exactly `workflow_id`
-    - `action`: the message of the action, or None, if another interface has changed the action since
-    - `about`: the message of the memo and search attributes, or None, if another interface has changed them since
-    - `updated`: when a Temporal client last updated the schedule, in microseconds since 1970, or None, if none did
-    """
-
-    workflow_id: str
-    keep: bool
-    action: str | None
-    about: str | None
-    updated: Micros | None = None
+    workflow_id: str  # the workflow id of each run begins with it
+    keep: bool  # the workflow id of each run is exactly `workflow_id`
+    action: str | None  # the message of the action; None if another interface has changed the action since
+    about: str | None  # the memo and search attributes; None if another interface has changed them since
+    updated: Micros | None = None  # when a Temporal client last updated the schedule
 
 
 @dataclass(frozen=True, slots=True)
 class Patch:
-    """Changes to a schedule: first pause or resume, then the triggers, then the backfills.
+    """Changes to a schedule. They are made in this order: pause or resume, triggers, backfills.
 
-    `pause` is the note of a pause, or None for no pause. `resume` is the note of a resumption, or None for no
-    resumption. If both are given, the schedule is resumed.
+    `pause` is the note of a pause, and `resume` is the note of a resume. None means that the patch does not pause or
+    resume the schedule. If both are given, the schedule is resumed.
     """
 
     pause: str | None = None
@@ -65,24 +55,22 @@ class Patch:
 
 @dataclass(frozen=True, slots=True)
 class WireSchedule:
-    """A schedule, with the other data that Temporal's messages show.
-
-    - `live`: the unfinished runs of the schedule
-    - `recent`: the last runs of the schedule, the oldest first
-    - `workflow_ids`: a dict from run id to workflow id
-    - `types`: a dict from search attribute to type, for all search attributes of the namespace
-    """
+    """A schedule, with the other data that Temporal's messages show."""
 
     schedule: Schedule
-    live: Sequence[Live] = ()
-    recent: Sequence[Run] = ()
-    workflow_ids: Mapping[str, str] = field(default_factory=dict)
+    live: Sequence[Live] = ()  # its unfinished runs
+    recent: Sequence[Run] = ()  # its last runs, the oldest first
+    workflow_ids: Mapping[str, str] = field(default_factory=dict)  # by run id
     form: Form | None = None
-    types: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, str] = field(default_factory=dict)  # of all search attributes of the namespace, by name
 
 
 class WireSchedules(Schedules):
-    """The operations behind Temporal's calls. Each change is one transaction, and is made once for each request id."""
+    """The operations behind Temporal's calls.
+
+    Each change is one transaction. Repeated requests with the same `request_id` make the change once. `asked` is a text
+    that identifies the arguments of a request. A request with the same `request_id` but another `asked` is refused.
+    """
 
     @classmethod
     def of(cls, schedules: Schedules) -> WireSchedules:
@@ -91,8 +79,7 @@ class WireSchedules(Schedules):
     async def create_with_form(
         self, schedule: Schedule, form: Form, patch: Patch, *, asked: str, request_id: str | None = None
     ) -> int:
-        """Create a schedule, store the client's messages from `form`, and apply the changes in `patch`. Return the
-        schedule's conflict token."""
+        """Create a schedule, store `form`, and apply `patch`. Return the schedule's conflict token."""
         schedule = replace(schedule, companion=COMPANION)
         call = self._call(schedule.name, "create", request_id, asked=asked)
         backfills = await self._new_backfills(schedule, patch)
@@ -120,15 +107,20 @@ class WireSchedules(Schedules):
         request_id: str | None = None,
         seed: str | None = None,
     ) -> int:
-        """Replace a schedule's definition and its form. Return the schedule's conflict token.
+        """Replace a schedule's definition and its `Form`. Return the schedule's conflict token.
 
-        `definition` takes the stored schedule and returns the fields to change. `form` takes the stored form, or None,
-        and returns the new one. `seed` replaces the seed of the jitter. Raises `TokenMismatch` if `token` is given and
-        the schedule has another token.
+        A `Form` has what a Temporal client sent with the schedule, such as the message of the action.
+
+        - `definition`: gets the schedule, and returns the fields to change
+        - `form`: gets the stored `Form`, or None if none is stored, and returns the new `Form`
+        - `paused`: whether the schedule is paused after the change
+        - `note`: if the change pauses or resumes the schedule, the note that is stored with the pause or resume
+        - `token`: the conflict token that the schedule must have, or None, if any token will do
+        - `seed`: the new seed of the jitter, or None, if the seed stays the same
+
+        Raises `TokenMismatch` if the schedule has another conflict token.
         """
-        doors = self._around.doors
         call = self._call(name, "update", request_id, token, asked)
-
         before: Form | None = None
 
         def pause_or_resume(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], edit.Answer]]:
@@ -141,7 +133,7 @@ class WireSchedules(Schedules):
             return (yield from change(schedule, live))
 
         def redefine(schedule: Schedule) -> Schedule:
-            after = define(schedule, definition(schedule), doors)
+            after = define(schedule, definition(schedule), self._around.doors)
             return replace(after, own_seed=seed or schedule.own_seed, companion=COMPANION)
 
         def store_form(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], edit.Answer]]:
@@ -164,7 +156,7 @@ class WireSchedules(Schedules):
         return int((await self._prepare_and_run(prepare, call))["token"])
 
     async def describe(self, name: str, recent: int) -> WireSchedule:
-        """Return a schedule with at most `recent` recent runs. Raises `NotFound` if there is no such schedule."""
+        """Return a schedule with at most `recent` of its last runs. Raises `NotFound` if there is no such schedule."""
         namespace = self._around.namespace
 
         def read(_: int) -> Operation[list[WireSchedule]]:
@@ -176,15 +168,11 @@ class WireSchedules(Schedules):
         return (await self._around.store.read(read))[0]
 
     async def describe_all(self, schedules: Sequence[Schedule], recent: int) -> list[WireSchedule]:
-        """Return `schedules` as `WireSchedule` objects, each with at most `recent` of its last runs."""
-
-        def read(_: int) -> Operation[list[WireSchedule]]:
-            return (yield from _with_runs(schedules, recent))
-
-        return await self._around.store.read(read) if schedules else []
+        """Return the schedules with the data that Temporal's messages show, and at most `recent` last runs of each."""
+        return await self._around.store.read(lambda _: _with_runs(schedules, recent)) if schedules else []
 
     async def page(self, after: str, limit: int) -> list[Schedule]:
-        """Return open schedules ordered by name, beginning after the name `after`."""
+        """Return at most `limit` open schedules, ordered by name. All names come after the name `after`."""
         namespace = self._around.namespace
 
         def read(_: int) -> Operation[list[Row]]:
@@ -207,9 +195,10 @@ class WireSchedules(Schedules):
 
 
 def mark_schedules() -> Operation[None]:
-    """Mark the schedules that a node of an earlier version created for a Temporal client.
+    """Mark each schedule that has a stored `Form`, and that an earlier version of Ostinato has left unmarked.
 
-    The runs of marked schedules get workflow ids.
+    A `Form` has what a Temporal client sent with the schedule. The mark is the schedule's field `companion`. Only the
+    runs of marked schedules get workflow ids.
     """
     yield sql("mark_forms")
 
@@ -221,25 +210,21 @@ def _store_form(schedule: Schedule, form: Form, updated: Micros | None = None) -
 
 
 def _digests(schedule: Schedule) -> tuple[str, str]:
-    """Return a digest of a schedule's action, and a digest of its memo and attributes."""
+    """Return two digests: one of the schedule's action, and one of the schedule's memo and search attributes."""
     return digest(write_action(schedule.action)), digest(dump([schedule.memo, dict(schedule.attributes)]))
 
 
 def _read_form(row: Row, schedule: Schedule) -> Form:
-    """Read the `Form` of a schedule from a row with `{form_columns}`.
+    """Return the `Form` in `row`, a row of the query `forms_of`. It is what a Temporal client sent with `schedule`.
 
-    If the schedule's action has changed since the row was written, `action` of the form is None. If the memo or the
-    attributes have changed, `about` is None.
+    - If the schedule's action has changed since the form was stored, the form's `action` is None.
+    - If the schedule's memo or search attributes have changed since then, the form's `about` is None.
     """
     _, _, workflow_id, keep, action, action_digest, about, about_digest, updated = row
-    now = _digests(schedule)
-    return Form(
-        workflow_id,
-        bool(keep),
-        action if action_digest == now[0] else None,
-        about if about_digest == now[1] else None,
-        updated,
-    )
+    action_now, about_now = _digests(schedule)
+    kept_action = action if action_digest == action_now else None
+    kept_about = about if about_digest == about_now else None
+    return Form(workflow_id, bool(keep), kept_action, kept_about, updated)
 
 
 def _edits(call: Call, patch: Patch, backfills: Sequence[Backfill]) -> list[Edit]:
@@ -256,10 +241,7 @@ def _edits(call: Call, patch: Patch, backfills: Sequence[Backfill]) -> list[Edit
 
 
 def _check_backfills(count: int) -> Edit:
-    """Return an edit that only checks: it raises `Conflict` if the schedule would have too many backfills.
-
-    `count` is the number of backfills to add.
-    """
+    """Return an edit that raises `Conflict` if `count` new backfills would be too many for the schedule."""
 
     def check(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], edit.Answer]]:
         yield from ()
@@ -272,7 +254,7 @@ def _check_backfills(count: int) -> Edit:
 
 
 def newest(runs: Sequence[Run], count: int) -> list[Run]:
-    """Return the last `count` runs, ordered by the time of their start."""
+    """Return the newest `count` runs by start time (by creation time if not started), the oldest of them first."""
     return sorted(runs, key=lambda run: (run.started or run.created, run.root_id))[-count:]
 
 

@@ -1,7 +1,6 @@
 """Read and check the setting `campaigns={…}` of an agent.
 
-The setting is for all campaigns of the agent. It has defaults of options, a rate limit, and the words with which users
-opt out and in.
+The setting has defaults for the options of campaigns, a rate limit, and the words with which users opt out and in.
 """
 
 from __future__ import annotations
@@ -24,20 +23,19 @@ START_WORDS = ("start", "unstop", "subscribe", "opt in", "optin", "voltar")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a campaign needs to know about its agent: the default zone, and the rate limit for all of its campaigns."""
+    """The zone of an agent, and the rate limit of all its campaigns together, or None if there is no limit."""
 
     zone: str
     rate: Rate | None = None
 
 
 def setting_of(declared: Mapping[str, Any]) -> Setting:
-    """Return what a campaign needs to know about its agent, from the declaration of the agent."""
     rate = (declared.get("campaigns") or {}).get("rate")
     return Setting(declared["zone"], None if rate is None else read_rate(rate, "rate"))
 
 
 def check_defaults(value: Mapping[str, Any], where: str) -> None:
-    """Check the setting `campaigns` of an agent. Raises OstinatoError if a part of it is unknown or invalid."""
+    """Raise OstinatoError if a part of the setting `campaigns` is unknown or invalid."""
     if not isinstance(value, Mapping):
         raise OstinatoError(f"{where} {short_repr(value)} is not an object")
     for name, setting in value.items():
@@ -67,17 +65,21 @@ def _is_list_of_words(value: object) -> bool:
 
 
 def with_defaults(options: object, defaults: Mapping[str, Any]) -> object:
-    """Return the options of a campaign, completed with the defaults of its agent. An option that is None in `options`
-    overrides the default. If `options` is neither None nor a mapping, return `options` unchanged; `read_options`
-    refuses such a value later."""
+    """Return the options of a campaign. An option that is missing gets the agent's default, if there is one.
+
+    An option that is None is not missing, so it stays None. If `options` is neither None nor a mapping, return it
+    unchanged, because `read_options` refuses it later.
+    """
     if options is not None and not isinstance(options, Mapping):
         return options
     return {**{name: defaults[name] for name in _DEFAULTS if name in defaults}, **(options or {})}
 
 
 def check_cap(options: CampaignOptions, keep: Micros | None, where: str) -> None:
-    """Raise OstinatoError if the period of the frequency cap is longer than `keep`. Campaigns are deleted after `keep`,
-    so the cap could not count all messages of the period."""
+    """Raise OstinatoError if the period of the frequency cap is longer than `keep`, after which campaigns are deleted.
+
+    The cap cannot count the messages of deleted campaigns. If `keep` is None, every period is allowed.
+    """
     if keep is not None and options.frequency_cap is not None and options.frequency_cap[1] > keep:
         raise OstinatoError(
             f"{where}.frequency_cap.per is {options.frequency_cap[1] / DAY:g} d, and the agent keeps its "

@@ -1,7 +1,4 @@
-"""Implement `app.agents.campaigns(agent)`, the API of an agent's campaigns.
-
-Its calls preview, test, send, watch, pause, stop and explain campaigns. They also change the suppression list.
-"""
+"""Implement `app.agents.campaigns(agent)`: preview, test, send, watch, pause, stop and explain campaigns."""
 
 from __future__ import annotations
 
@@ -38,7 +35,9 @@ from ostinato.flows.campaigns.tally import Tally, read_tally
 from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo, campaign_info, recipient_info
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.errors import AudienceTooLarge, DefinitionError
-from ostinato.flows.model import MOST_NAME
+from ostinato.flows.model import MOST_NAME, Outcome
+from ostinato.flows.read_values import read_choice
+from ostinato.flows.store import fetch
 from ostinato.flows.turns import Place
 from ostinato.functions.model import Message
 from ostinato.functions.operations import Sending, send, start_with_messages
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from ostinato.flows.api import Agents
 
 T = TypeVar("T")
-OUTCOMES = ("success", "skipped", "failed", "canceled_hitl")
 _LAST = "\x7f"  # after every id
 _POLL = 1.0  # seconds between two looks at a campaign whose run has ended
 
@@ -101,7 +99,7 @@ class Campaigns:
         """Send to a segment now. When this returns, the campaign is stored and will be sent.
 
         Without a `flow`, the model writes each message, and `metadata["prompt"]` says what the message is about.
-        `options` are those of `CampaignOptions`.
+        `options` are the fields of `CampaignOptions`.
 
         Repeated calls with the same `id` start the campaign only once. So do repeated calls with the same `request_id`
         within a day. Raises `Conflict` if a different campaign was sent with the `id`. Raises `AudienceTooLarge` if the
@@ -135,8 +133,11 @@ class Campaigns:
         variants: Mapping[str, Any] | None = None,
         request_id: str | None = None,
     ) -> CampaignHandle:
-        """Send to named users at once, without quiet hours, frequency cap and holdout. Users who have opted out or are
-        suppressed get nothing."""
+        """Send to named users at once. Quiet hours, the frequency cap and the holdout do not apply.
+
+        Users who have opted out or are suppressed get nothing. If the agent's campaigns have `require_opt_in`, users
+        who have not opted in get nothing either.
+        """
         if isinstance(users, str):
             raise OstinatoError(f"users {users!r} is one text; write [{users!r}]")
         options: dict[str, Any] = {"quiet_hours": None, "frequency_cap": None}
@@ -169,14 +170,15 @@ class Campaigns:
         """Return which users a campaign would reach now. Nothing is stored and nothing is sent.
 
         The arguments are those of `send`. If `flow`, `input` and `metadata` are all None, the content of the messages
-        is not checked. With a `campaign_id`, each user is in the same holdout group or variant as with `send`.
+        is not checked. With a `campaign_id`, the variants and the holdout group have the same users as in a `send` with
+        this `campaign_id`.
         """
         saying = flow is not None or input is not None or metadata is not None
         definition = await self._check(
             segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options, content=saying
         )
         now, place = self._now(), await self._place()
-        setting = setting_of(await self._agents._declaration(self._agent))
+        setting = setting_of(await self._agents.get(self._agent))
         code = self._agents.codes.get(self._agent)
         return await preview_campaign(self._host.store, place, code, setting, definition, now)
 
@@ -192,9 +194,8 @@ class Campaigns:
         *,
         content: bool = True,
     ) -> Definition:
-        """Check everything that can be checked before a campaign begins, and return its definition. Without `content`,
-        the flow, input and metadata are not checked."""
-        declared = await self._agents._declaration(self._agent)
+        """Check a campaign, and return its definition. Without `content`, do not check what the campaign sends."""
+        declared = await self._agents.get(self._agent)
         definition = read_definition(
             {
                 "agent": self._agent,
@@ -214,8 +215,10 @@ class Campaigns:
         return definition
 
     async def _refuse_large(self, definition: Definition) -> None:
-        """Raise `AudienceTooLarge` if the audience is too large, before anything is stored. The size of an audience
-        from a resolver is checked later, when the campaign begins."""
+        """Raise `AudienceTooLarge` if the segment has more users than the campaign's `max_recipients`.
+
+        With `confirmed`, every size is allowed. A segment with a resolver is checked later, when the campaign begins.
+        """
         options = definition.options
         if options.confirmed or definition.segment.resolver is not None:
             return
@@ -231,32 +234,23 @@ class Campaigns:
                 )
 
     def _key(self, id: str) -> str:
-        """Return the key of the run of a campaign that is sent with an id."""
         return f"campaign/{self._agent}/{id}"
 
     async def _find(self, id: str) -> CampaignRecord | None:
-        """Return the campaign that was sent with an id, or None."""
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield campaign_statement("sent_campaign", namespace=self._namespace, agent=self._agent, id=id))
-
-        rows = await self._host.store.read(look)
+        """Return the agent's campaign that was sent with this id, or None if there is none."""
+        query = campaign_statement("sent_campaign", namespace=self._namespace, agent=self._agent, id=id)
+        rows = await fetch(self._host.store, query)
         return read_campaign(rows[0]) if rows else None
 
     async def _by_run(self, id: str) -> CampaignRecord | None:
-        """Return the agent's campaign whose run has this id, or None."""
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield campaign_statement("campaign_by_id", id=id))
-
-        rows = await self._host.store.read(look)
+        """Return the agent's campaign whose run has this id, or None if there is none."""
+        rows = await fetch(self._host.store, campaign_statement("campaign_by_id", id=id))
         campaign = read_campaign(rows[0]) if rows else None
         ours = campaign is not None and (campaign.namespace, campaign.agent) == (self._namespace, self._agent)
         return campaign if ours else None
 
     def _same(self, campaign: CampaignRecord, definition: Definition, id: str) -> CampaignHandle:
-        """Return a handle of the campaign that already has this id. Raises `Conflict` if its definition differs from
-        `definition`."""
+        """Return a handle of `campaign`, which was sent with this id. Raises `Conflict` if `definition` differs."""
         if orjson.loads(campaign.definition) != orjson.loads(to_json(dict(definition.given), "the campaign")):
             raise Conflict(f"agent {self._agent!r} has sent another campaign with the id {id!r}; take another id")
         return CampaignHandle(self, campaign.id, False)
@@ -282,8 +276,10 @@ class Campaigns:
     # Watching
 
     async def wait(self, id: str, timeout: Length | None = None) -> CampaignInfo:
-        """Wait until a campaign is over, and return it. Raises `NotFound` if there is no such campaign, or
-        `TimeoutError` if it is not over within `timeout`."""
+        """Wait until a campaign is over, and return it.
+
+        Raises `NotFound` if there is no such campaign, or `TimeoutError` if it is not over within `timeout`.
+        """
         campaign = await self._record(id)
         loop = asyncio.get_running_loop()
         end = None if timeout is None else loop.time() + _seconds(timeout)
@@ -298,8 +294,11 @@ class Campaigns:
         return await self.get(campaign.id)
 
     async def _wait_for_run(self, id: str, timeout: Length | None) -> None:
-        """Wait until the run of a campaign is over. Raises `TimeoutError` if the campaign is not over within
-        `timeout`."""
+        """Wait until the run of a campaign has succeeded, failed or been canceled. Return normally in each of these
+        cases.
+
+        Raises `TimeoutError` if the run has not ended within `timeout`, and the campaign is not over.
+        """
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         try:
             await functions.result(id, timeout)
@@ -314,15 +313,16 @@ class Campaigns:
     async def get(self, id: str) -> CampaignInfo:
         """Return a campaign with its present counts. Raises `NotFound` if there is no such campaign."""
         campaign = await self._record(id)
-
         tally = await self._host.store.read(lambda _: read_tally(campaign))
         return campaign_info(campaign, tally)
 
     async def list(
         self, *, campaign_id: str = "", status: str = "", before: str | None = None, limit: int = 100
     ) -> Sequence[CampaignInfo]:
-        """Return campaigns of the agent, newest first. `before` is the last id of the previous page. For campaigns that
-        are not over, `counts`, `reasons` and `variants` are empty here; `get` returns these numbers."""
+        """Return campaigns of the agent, newest first. `before` is the last id of the previous page.
+
+        For a campaign that is not over, the result has no numbers of recipients. Use `get` to read them.
+        """
         check_limit(limit)
         await self._place()  # raises `NotFound` if there is no such agent
         if status and status not in STATUSES:
@@ -353,26 +353,19 @@ class Campaigns:
     async def recipients(
         self, id: str, *, outcome: str = "", after: str = "", limit: int = 100
     ) -> Sequence[RecipientInfo]:
-        """Return recipients of a campaign in the order of their external ids. With `outcome`, return only those with
-        this outcome. `after` is the last external id of the previous page."""
+        """Return recipients in the order of external ids. `after` is the last external id of the previous page."""
         check_limit(limit)
-        if outcome and outcome not in OUTCOMES:
-            raise OstinatoError(f"outcome {short_repr(outcome)} is none of {', '.join(OUTCOMES)}")
+        if outcome:
+            read_choice(outcome, "outcome", Outcome)
         id = (await self._record(id)).id
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (
-                yield campaign_statement("list_recipients", id=id, outcome=outcome, status="", after=after, limit=limit)
-            )
-
-        return [recipient_info(read_recipient(row)) for row in await self._host.store.read(look)]
+        query = campaign_statement("list_recipients", id=id, outcome=outcome, status="", after=after, limit=limit)
+        return [recipient_info(read_recipient(row)) for row in await fetch(self._host.store, query)]
 
     async def explain(self, id: str, user: str) -> Explanation:
-        """Return why a campaign sent a message to a user or sent none. Raises `NotFound` if there is no such
-        campaign."""
+        """Return why a campaign messaged a user, or why it did not. Raises `NotFound` if there is no such campaign."""
         campaign = await self._record(id)
         check_text(user, "the user")
-        place, setting = await self._place(), setting_of(await self._agents._declaration(self._agent))
+        place, setting = await self._place(), setting_of(await self._agents.get(self._agent))
         return await self._host.store.read(lambda _: explain(place, campaign, setting, user))
 
     # Controlling
@@ -386,8 +379,10 @@ class Campaigns:
         return await self._change(id, "resume", None, request_id)
 
     async def stop(self, id: str, reason: str | None = None, *, request_id: str | None = None) -> CampaignInfo:
-        """End a campaign. Messages that were already committed for sending are sent; no others are. Recipients whose
-        turn has not begun are skipped with the reason `campaign_stopped`."""
+        """End a campaign. Only messages that were already committed are still sent.
+
+        Recipients whose turn has not begun are skipped with the reason `campaign_stopped`.
+        """
         return await self._change(id, "stop", reason, request_id)
 
     async def _change(self, id: str, change: str, reason: str | None, request_id: str | None) -> CampaignInfo:
@@ -407,8 +402,7 @@ class Campaigns:
     # The suppression list
 
     async def suppress(self, users: Collection[str], reason: str, *, request_id: str | None = None) -> int:
-        """Put users on the suppression list, so that no campaign of this agent sends to them. Return how many were not
-        on it before."""
+        """Put users on the suppression list, so that campaigns of this agent skip them. Return how many are new."""
         check_text(reason, "the reason")
         names = check_names(users)
         place = await self._place()
@@ -423,18 +417,15 @@ class Campaigns:
         return await self._write(place, request_id, what, lambda: unsuppress(place, names))
 
     async def suppressed(self, *, after: str = "", limit: int = 100) -> Sequence[tuple[str, str]]:
-        """Return the suppression list as pairs of external id and reason, in the order of the external ids."""
+        """Return the suppression list as pairs of external id and reason, in the order of the external ids.
+
+        `after` is the last external id of the previous page.
+        """
         check_limit(limit)
         await self._place()  # raises `NotFound` if there is no such agent
-
-        def look(_: int) -> Operation[Any]:
-            return (
-                yield campaign_statement(
-                    "list_suppressions", namespace=self._namespace, agent=self._agent, after=after, limit=limit
-                )
-            )
-
-        return [(name, reason) for name, reason, *_ in await self._host.store.read(look)]
+        names = {"namespace": self._namespace, "agent": self._agent}
+        query = campaign_statement("list_suppressions", **names, after=after, limit=limit)
+        return [(name, reason) for name, reason, *_ in await fetch(self._host.store, query)]
 
     # Inside
 
@@ -442,17 +433,20 @@ class Campaigns:
         return self._host.engine().clock.now()
 
     async def _write(self, place: Place, request_id: str | None, what: str, make: Callable[[], Operation[T]]) -> T:
-        """Make a change once, even if its transaction is tried again or the request is repeated. Return the result,
-        which must be a JSON value."""
+        """Make a change in one transaction, once for each `request_id`. Return its result, a JSON value."""
         written = await run_once(self._host.store, place.namespace, request_id, what, place.now, make)
         self._host.engine().nudge()
         return written
 
     async def _place(self) -> Place:
-        return self._agents._place(self._agent, await self._agents._declaration(self._agent))
+        return self._agents._place(self._agent, await self._agents.get(self._agent))
 
     async def _record(self, id: str) -> CampaignRecord:
-        """Return the campaign with this id: the id of the campaign's run, or the id with which it was sent."""
+        """Return one campaign of the agent. Raises `NotFound` if no campaign matches `id`.
+
+        First look for the campaign whose run has this id. If no run matches, look for the campaign that was sent with
+        this id: `send` got it as `id`.
+        """
         check_text(id, "the campaign's id")
         campaign = await self._by_run(id) or await self._find(id)
         if campaign is None:

@@ -1,7 +1,9 @@
-"""Freeze the users of a segment as a campaign's recipients, before anything is sent.
+"""Store the users of a segment as a campaign's recipients, before anything is sent. This freezes the audience.
 
-Freezing may need several attempts. Each attempt has an id, `resolution`, and stores nothing after a later attempt has
-begun. Each function whose name begins with `freeze`, `begin`, `end`, `drop` or `refuse` is one transaction.
+Freezing may need several attempts. Each attempt has an id, called `resolution`. Once a later attempt has begun, an
+earlier one stores nothing more.
+
+Each function whose name begins with `freeze`, `begin`, `end`, `drop` or `refuse` is one transaction.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ from ostinato.flows.campaigns.tally import Tally
 from ostinato.flows.definition import Agent
 from ostinato.flows.model import Outcome, UserRecord
 from ostinato.flows.segments import Segment, matches
-from ostinato.flows.store import read_user, statement
+from ostinato.flows.store import read_user, statement, write_events
 from ostinato.flows.turns import Place, read_tags
-from ostinato.store.contract import Operation, Store, sql
+from ostinato.store.contract import Operation, Store
 from ostinato.when.instants import Micros
 
 PAGE = 500  # users in one transaction of the resolution
@@ -33,9 +35,10 @@ PAGE = 500  # users in one transaction of the resolution
 async def read_audience(
     store: Store, place: Place, code: Agent | None, definition: Definition, now: Micros
 ) -> AsyncIterator[list[tuple[str, UserRecord | None]]]:
-    """Yield the users of the segment as of `now`, page by page. Each item of a page is a pair of an external id and a
-    user. The user is None if the agent has no user with this id. `code` is the agent, if this process has it. Nothing
-    is stored."""
+    """Yield the users of the segment as of `now`, page by page. Nothing is stored.
+
+    A page is a list of pairs: an external id, and the user. The user is None if the agent has no user with this id.
+    """
     segment = definition.segment
     if segment.resolver is None and not segment.users:
         after: str | None = ""
@@ -58,7 +61,7 @@ async def read_audience(
 
 
 def _users_by_name(place: Place, names: Sequence[str]) -> Operation[dict[str, UserRecord]]:
-    """Return the users with these external ids, by external id. Users that the agent does not have are left out."""
+    """Return a dict from external id to user, for the given external ids. Unknown users are left out."""
     rows = yield campaign_statement(
         "users_by_external", [(name,) for name in names], namespace=place.namespace, agent=place.agent
     )
@@ -68,8 +71,7 @@ def _users_by_name(place: Place, names: Sequence[str]) -> Operation[dict[str, Us
 def read_page(
     place: Place, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
 ) -> Operation[tuple[list[UserRecord], str | None]]:
-    """Return the users on the next page of a segment, and the `after` for the page that follows. On the last page, the
-    returned `after` is None."""
+    """Return the users on one page of a segment, and the `after` of the next page, which is None on the last page."""
     names: dict[str, Any] = {"namespace": place.namespace, "agent": place.agent, "after": after, "limit": limit}
     if segment.type == "tag":
         rows = yield statement("agent_users_with_tag", tag=segment.tag, **names)
@@ -87,8 +89,7 @@ def read_page(
 
 
 def begin_resolution(place: Place, campaign_id: str) -> Operation[str]:
-    """Begin an attempt to resolve the audience, and return its id. Earlier attempts, whose node may still be running,
-    can store nothing from now on."""
+    """Begin an attempt to store the audience. Return the attempt's id. From now on, earlier attempts store nothing."""
     campaign = yield from lock_campaign(campaign_id)
     campaign.resolution = place.new_id(place.now)
     yield campaign_statement("update_campaigns", [campaign_row(campaign)])
@@ -96,7 +97,11 @@ def begin_resolution(place: Place, campaign_id: str) -> Operation[str]:
 
 
 def drop_page(place: Place, campaign_id: str, resolution: str) -> Operation[bool]:
-    """Delete some recipients that an interrupted or refused attempt has stored. Return whether more may be left."""
+    """Delete one page of the recipients that earlier attempts or the attempt `resolution` have stored.
+
+    Return whether more recipients may be left. If the audience is complete or an attempt after `resolution` has begun,
+    delete nothing, and return False.
+    """
     campaign = yield from lock_campaign(campaign_id)
     if campaign.resolved is not None or campaign.resolution != resolution:
         return False
@@ -106,8 +111,11 @@ def drop_page(place: Place, campaign_id: str, resolution: str) -> Operation[bool
 def freeze_page(
     place: Place, campaign_id: str, resolution: str, setting: Setting, after: str
 ) -> Operation[tuple[int, str | None] | None]:
-    """Store the next page of the audience. Return the number of recipients stored, and the `after` for the page that
-    follows. Return None, and store nothing, if the campaign was stopped or another attempt has begun meanwhile."""
+    """Store one page of the audience.
+
+    Return the number of new recipients, and the `after` of the next page. On the last page, this `after` is None. If
+    the campaign was stopped or a later attempt has begun, store nothing, and return None instead of the pair.
+    """
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):
         return None
@@ -123,9 +131,11 @@ def freeze_page(
 def freeze_named(
     place: Place, campaign_id: str, resolution: str, setting: Setting, names: Sequence[str]
 ) -> Operation[int | None]:
-    """Store the users with these external ids as recipients. A user that the agent does not have is stored with the
-    reason `unknown_user`. Return the number of recipients stored. Return None, and store nothing, if the campaign was
-    stopped or another attempt has begun meanwhile."""
+    """Store users as recipients, and return the number of new recipients.
+
+    A user whom the agent does not have is stored as skipped, with the reason `unknown_user`. If the campaign was
+    stopped or a later attempt has begun, store nothing, and return None.
+    """
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):
         return None
@@ -137,7 +147,6 @@ def freeze_named(
 
 
 def _may_store(campaign: CampaignRecord, resolution: str) -> bool:
-    """Whether an attempt may still store the audience: the campaign was not stopped, and no later attempt has begun."""
     return campaign.status == "resolving" and campaign.resolution == resolution
 
 
@@ -163,37 +172,38 @@ def _store_recipients(
         return 0
     rows = yield campaign_statement("insert_recipients", [recipient_row(recipient) for recipient in recipients])
     if events:
-        yield sql("notify")
-        yield sql("insert_events", events)
+        yield from write_events(*events)
     return len(rows)
 
 
 def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation[CampaignRecord]:
-    """End an attempt to store the audience, and return the campaign. If the campaign was stopped or another attempt has
-    begun, change nothing. If the audience is too large, end the campaign. Otherwise the campaign begins to send."""
+    """End an attempt to store the audience, and return the campaign.
+
+    - If the campaign was stopped or a later attempt has begun, nothing changes.
+    - If the audience is too large, the campaign ends.
+    - Otherwise the campaign begins to send.
+    """
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):
         return campaign
     options = definition_of(campaign).options
     ((count,),) = yield campaign_statement("count_audience", id=campaign_id)
     if count > options.max_recipients and not options.confirmed:
-        reason = "too_many_recipients"
-        yield from end_with_outcome(
-            place, campaign, Outcome.FAILED, reason, Tally(), f"more than {options.max_recipients:,}"
-        )
+        words = f"more than {options.max_recipients:,}"
+        yield from end_with_outcome(place, campaign, Outcome.FAILED, "too_many_recipients", Tally(), words)
         return campaign
     campaign.status, campaign.total, campaign.resolved = "sending", count, place.now
     yield campaign_statement("update_campaigns", [campaign_row(campaign)])
-    yield sql("notify")
-    event = campaign_event(place, campaign, "schedule:campaign_resolved", recipients=count)
-    yield sql("insert_events", [event])
+    yield from write_events(campaign_event(place, campaign, "schedule:campaign_resolved", recipients=count))
     return campaign
 
 
-def refuse_campaign(place: Place, campaign_id: str, resolution: str, reason: str) -> Operation[CampaignRecord]:
-    """End a campaign whose audience cannot be resolved, before any message was sent. Do nothing if another attempt to
-    resolve it has begun meanwhile. Return the campaign."""
+def refuse_campaign(place: Place, campaign_id: str, resolution: str, reason: str) -> Operation[None]:
+    """End a campaign as failed with `reason`, because its audience cannot be stored.
+
+    `resolution` is the id of the attempt to store the audience. If a later attempt has begun, do nothing. If the
+    campaign's status is neither `resolving` nor `stopping`, do nothing.
+    """
     campaign = yield from lock_campaign(campaign_id)
     if campaign.status in ("resolving", "stopping") and campaign.resolution == resolution:
         yield from end_with_outcome(place, campaign, Outcome.FAILED, reason, Tally())
-    return campaign

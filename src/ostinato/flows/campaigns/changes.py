@@ -22,8 +22,9 @@ from ostinato.flows.campaigns.store import (
 )
 from ostinato.flows.campaigns.tally import Tally, tally_recipients
 from ostinato.flows.model import Outcome
+from ostinato.flows.store import write_events
 from ostinato.flows.turns import Place
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
 
 _CHANGES = {
     "pause": ("paused", "campaign:paused", ("sending",)),
@@ -39,8 +40,11 @@ _ABANDONED = (
 def begin_campaign(
     place: Place, run_id: str, definition: Definition, sent_id: str | None = None
 ) -> Operation[CampaignRecord]:
-    """Store a campaign for its occurrence, and return it. If a campaign is already stored for this occurrence, return
-    the stored campaign. The stored campaign may belong to another run. `sent_id` is the id that the sender gave."""
+    """Store a new campaign, and return it. `sent_id` is the id that a caller chose for the campaign, or None.
+
+    `Definition.occurrence` identifies a campaign. If a campaign with the same occurrence is already stored, for example
+    by another run, store nothing, and return the stored campaign.
+    """
     campaign = CampaignRecord(
         run_id,
         place.namespace,
@@ -57,17 +61,19 @@ def begin_campaign(
     )
     rows = yield campaign_statement("insert_campaigns", [campaign_row(campaign)])
     if rows:
-        yield sql("notify")
-        yield sql("insert_events", [campaign_event(place, campaign, "campaign:started")])
+        yield from write_events(campaign_event(place, campaign, "campaign:started"))
         return campaign
     names = {"namespace": place.namespace, "agent": place.agent, "occurrence": campaign.occurrence}
     return read_campaign((yield campaign_statement("campaign_by_occurrence", **names))[0])
 
 
 def change_campaign(place: Place, campaign_id: str, change: str, reason: str | None) -> Operation[CampaignRecord]:
-    """Pause, resume or stop a campaign, and return it. After a pause or a stop is committed, no further turn begins.
-    After a stop, only messages that were already committed for sending are still sent. Raises `NotFound` if the agent
-    has no such campaign, or `Conflict` if the campaign's status does not allow the change."""
+    """Pause, resume or stop a campaign, and return the campaign. `change` is `pause`, `resume` or `stop`.
+
+    After a pause or a stop, no further turn begins. After a stop, only messages that were already committed are still
+    sent. Raises `NotFound` if the agent has no such campaign, or `Conflict` if the campaign's status does not allow the
+    change.
+    """
     rows = yield campaign_statement("lock_campaign", id=campaign_id)
     if not rows or (campaign := read_campaign(rows[0])).namespace != place.namespace or campaign.agent != place.agent:
         raise NotFound(f"agent {place.agent!r} has no campaign {campaign_id!r}")
@@ -80,8 +86,7 @@ def change_campaign(place: Place, campaign_id: str, change: str, reason: str | N
         )
     campaign.status, campaign.reason = status, reason
     yield campaign_statement("update_campaigns", [campaign_row(campaign)])
-    yield sql("notify")
-    yield sql("insert_events", [campaign_event(place, campaign, event, reason=reason)])
+    yield from write_events(campaign_event(place, campaign, event, reason=reason))
     return campaign
 
 
@@ -110,14 +115,17 @@ def end_with_outcome(
     tally: Tally,
     words: str | None = None,
 ) -> Operation[None]:
-    """Write the outcome of a campaign. A campaign that was stopped keeps the reason for which it was stopped."""
+    """End a campaign: store `outcome`, `reason` and `tally`, and write an event.
+
+    `words` is a text that explains `reason`, such as "more than 1,000". Only the event contains it. If the campaign was
+    being stopped, the reason of the stop is kept, and `reason` is ignored.
+    """
     stopped = campaign.status == "stopping"
     campaign.status, campaign.finished = "stopped" if stopped else "done", place.now
     campaign.outcome = outcome.value
     campaign.reason = reason = (campaign.reason or "stopped") if stopped else reason
     tally.store_in(campaign)
     yield campaign_statement("update_campaigns", [campaign_row(campaign)])
-    yield sql("notify")
     more = {
         "status": campaign.status,
         "outcome": outcome.value,
@@ -125,13 +133,15 @@ def end_with_outcome(
         "counts": dict(tally.counts),
         "words": words,
     }
-    yield sql("insert_events", [campaign_event(place, campaign, "campaign:completed", **more)])
+    yield from write_events(campaign_event(place, campaign, "campaign:completed", **more))
 
 
 def abandon_chunk(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
-    """End some recipients of a campaign without waiting for their turns. Use this if the run of the campaign is over or
-    being canceled. A turn in progress continues and gets its own outcome. If no recipient is left, end the campaign.
-    Return the campaign."""
+    """Give an outcome to some recipients that have none, without waiting for their turns. Return the campaign.
+
+    A recipient whose turn has not begun is skipped. A recipient whose turn is in progress counts as failed; the turn
+    continues, but the campaign ignores its outcome. If all recipients already have an outcome, end the campaign.
+    """
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
         return campaign
@@ -148,14 +158,18 @@ def abandon_chunk(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
     return (yield from end_campaign(place, campaign_id))
 
 
-def end_lost_campaign(place: Place, campaign_id: str, reason: str) -> Operation[Literal["over", "again", "wait"]]:
-    """Stop a campaign whose run is over. Each call does a part of the work. Return `over` if the campaign has ended.
-    Return `again` if there is more to do at once, or `wait` if turns in progress still have time to end."""
+def end_lost_campaign(place: Place, campaign_id: str, status: str) -> Operation[Literal["over", "again", "wait"]]:
+    """Take one step to end a campaign whose run is over. `status` is the status of that run.
+
+    - Return `over` if the campaign has ended.
+    - Return `again` if the caller must call this again at once.
+    - Return `wait` if the caller must call this again later, because turns in progress still have time to end.
+    """
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
         return "over"
     if campaign.status != "stopping":
-        campaign = yield from change_campaign(place, campaign_id, "stop", reason)
+        campaign = yield from change_campaign(place, campaign_id, "stop", f"run_{status}")
     definition = definition_of(campaign)
     changed = yield from collect_ended_turns(place, campaign, definition)
     changed += yield from skip_rest(place, campaign, definition)

@@ -1,7 +1,4 @@
-"""Read and check the definition of a campaign.
-
-The definition says what the campaign sends, to which users and how. It is the input of the function `agent-campaign`.
-"""
+"""Read and check the definition of a campaign, the input of the function `agent-campaign`."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, check_text, did_you_mean
 from ostinato.flows.campaigns.model import CampaignRecord
 from ostinato.flows.campaigns.options import CampaignOptions, read_options
-from ostinato.flows.campaigns.read_values import read_object, read_truth, read_whole
 from ostinato.flows.errors import DefinitionError
 from ostinato.flows.model import MOST_METADATA
+from ostinato.flows.read_values import read_object, read_truth, read_whole
 from ostinato.flows.segments import Segment, check_segment
 from ostinato.when.instants import Micros, read_instant
 
@@ -29,8 +26,7 @@ _NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """What a campaign sends, to which users and how. This is the checked input of the function `agent-campaign`;
-    `given` is that input as JSON values."""
+    """What a campaign sends, to which users and how. `given` is the input of the run as JSON values."""
 
     agent: str
     segment: Segment
@@ -48,7 +44,7 @@ class Definition:
     segment_id: str = ""
 
     def occurrence(self, run_id: str) -> str:
-        """Return the key that identifies a campaign: its schedule and due time, or its run if it has no schedule."""
+        """Return the campaign's unique key: the schedule's id and due time or, without a schedule, `run_id`."""
         if self.schedule_id is None:
             return f"run/{run_id}"
         return f"schedule/{self.schedule_id}/{self.scheduled_for}"
@@ -100,5 +96,4 @@ def read_definition(value: Mapping[str, Any]) -> Definition:
 
 
 def definition_of(campaign: CampaignRecord) -> Definition:
-    """Return the definition of a campaign that is stored."""
     return read_definition(orjson.loads(campaign.definition))

@@ -23,8 +23,11 @@ _UNKNOWN = ("delivery_unknown", "campaign_lost")  # reasons of recipients who ma
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a campaign sent a message to a user or sent none, in words. `messaged` is "unknown" if it is not known
-    whether the message was delivered. `due` is when the turn of a pending recipient may begin."""
+    """Why a campaign sent a message to a user, or why it sent none. `words` is the explanation as a text.
+
+    `messaged` is "unknown" if it is not known whether a message was delivered. `due` is when the turn of a pending
+    recipient may begin. It is None for other users.
+    """
 
     user: str
     campaign: str
@@ -36,7 +39,6 @@ class Explanation:
 
 
 def explain(place: Place, campaign: CampaignRecord, setting: Setting, external_id: str) -> Operation[Explanation]:
-    """Explain why a campaign sent a message to a user or sent none."""
     users = yield statement("agent_user", namespace=campaign.namespace, agent=campaign.agent, user=external_id)
     user = read_user(users[0]) if users else None
     rows = yield campaign_statement("recipient", id=campaign.id, user=external_id)
@@ -54,8 +56,7 @@ def explain(place: Place, campaign: CampaignRecord, setting: Setting, external_i
 
 
 def _explain_recipient(campaign: CampaignRecord, recipient: RecipientRecord, skip: str | None) -> Explanation:
-    """Explain what became of a recipient, or what they wait for. `skip` is the reason for which a pending recipient
-    would be skipped now."""
+    """Explain what became of a recipient. `skip` is why a pending recipient would be skipped now, or None."""
     reason = recipient.reason
     messaged: bool | Literal["unknown"] = recipient.delivered > 0
     if not messaged and reason in _UNKNOWN:
@@ -81,7 +82,7 @@ def _explain_recipient(campaign: CampaignRecord, recipient: RecipientRecord, ski
 
 
 def _why_not_in_segment(campaign: CampaignRecord, user: UserRecord | None) -> Operation[str]:
-    """Return a sentence that says why a user is not among the recipients, as far as the present data show it."""
+    """Return why a user is not a recipient, according to the user's present data, which may have changed."""
     definition = definition_of(campaign)
     segment, as_of = definition.segment, to_datetime(campaign.as_of).isoformat()
     if campaign.resolved is None:

@@ -15,8 +15,11 @@ _CLOCK = re.compile(r"(?P<hour>[01]\d|2[0-3]):(?P<minute>[0-5]\d)")
 
 @dataclass(frozen=True, slots=True)
 class QuietHours:
-    """A part of the day, in the recipient's zone, in which nothing is sent. `begin` and `end` are minutes after
-    midnight. If `begin` is greater than `end`, the quiet hours include midnight."""
+    """A part of the day in which nothing is sent.
+
+    `begin` and `end` are minutes after midnight in the recipient's zone. If `begin` is greater than `end`, the quiet
+    hours include midnight.
+    """
 
     begin: int
     end: int
@@ -31,13 +34,12 @@ class QuietHours:
             return None
         return next_clock(now, self.end, zone)
 
-    def as_json(self) -> dict[str, str]:
-        return {"from": show_clock(self.begin), "to": show_clock(self.end)}
-
 
 def next_clock(now: Micros, minute: int, zone: zones.Zone) -> Micros:
-    """Return the first instant, `now` or later, when the time of day in the zone is `minute` minutes after midnight. If
-    daylight saving skips that time of day, return the first instant after the gap."""
+    """Return the first instant, `now` or later, when it is `minute` minutes after midnight in the zone.
+
+    If daylight saving skips that time of day, return the first instant after the gap.
+    """
     second = -(-now // SECOND)
     wall = second + zone.offset(second)
     midnight = wall - wall % 86_400
@@ -49,7 +51,6 @@ def next_clock(now: Micros, minute: int, zone: zones.Zone) -> Micros:
 
 
 def read_quiet_hours(value: object, where: str) -> QuietHours:
-    """Read the option `quiet_hours`. Raises OstinatoError if `value` is invalid."""
     if not isinstance(value, Mapping) or set(value) != {"from", "to"}:
         raise OstinatoError(f'{where} {short_repr(value)} is not {{"from": "22:00", "to": "08:00"}}')
     begin, end = read_clock(value["from"], f"{where}.from"), read_clock(value["to"], f"{where}.to")
@@ -59,13 +60,8 @@ def read_quiet_hours(value: object, where: str) -> QuietHours:
 
 
 def read_clock(value: object, where: str) -> int:
-    """Return the minutes after midnight of a time of day such as `"22:00"`. Raises OstinatoError if `value` is not a
-    time of day."""
+    """Return a time of day such as `"22:00"` as minutes after midnight. Raises OstinatoError for any other value."""
     match = _CLOCK.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise OstinatoError(f"{where} {short_repr(value)} is not a time of day such as '22:00'")
     return int(match["hour"]) * 60 + int(match["minute"])
-
-
-def show_clock(minute: int) -> str:
-    return f"{minute // 60:02}:{minute % 60:02}"

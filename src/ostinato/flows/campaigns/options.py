@@ -9,9 +9,9 @@ from typing import Any
 from ostinato.errors import OstinatoError, did_you_mean, short_repr
 from ostinato.flows.campaigns.local_time import QuietHours, read_clock, read_quiet_hours
 from ostinato.flows.campaigns.rate import Rate, read_rate
-from ostinato.flows.campaigns.read_values import read_truth, read_whole
 from ostinato.flows.campaigns.variants import Variant, assign_variant, read_variants
 from ostinato.flows.model import ON_ACTIVE_FLOW, OnActiveFlow
+from ostinato.flows.read_values import read_choice, read_truth, read_whole
 from ostinato.model import read_length
 from ostinato.when.durations import DAY
 from ostinato.when.instants import Micros
@@ -55,7 +55,7 @@ class CampaignOptions:
     on_active_flow: OnActiveFlow = "skip"
 
     def assign(self, salt: str, external_id: str) -> str | None:
-        """Return `HOLDOUT` if the user is in the holdout group, and otherwise the name of their variant or None."""
+        """Return the name of the user's variant, `HOLDOUT` for the holdout group, or None if there are no variants."""
         return assign_variant(self.holdout, self.variants, salt, external_id)
 
     def variant(self, name: str | None) -> Variant | None:
@@ -63,8 +63,7 @@ class CampaignOptions:
 
 
 def read_options(value: object, where: str = "options") -> CampaignOptions:
-    """Read the options of a campaign. Raises OstinatoError if an option is unknown or invalid; the message names the
-    option."""
+    """Read the options of a campaign. Raises OstinatoError if an option is unknown or invalid."""
     if value is None:
         return CampaignOptions()
     if not isinstance(value, Mapping):
@@ -106,12 +105,6 @@ def _percent(value: object, where: str) -> float:
     return float(value)
 
 
-def _active_flow(value: object, where: str) -> str:
-    if value not in ON_ACTIVE_FLOW:
-        raise OstinatoError(f"{where} {short_repr(value)} is none of {', '.join(ON_ACTIVE_FLOW)}")
-    return str(value)
-
-
 _READ: Mapping[str, Any] = {
     "max_recipients": lambda value, where: read_whole(value, where, 1, 10_000_000),
     "confirmed": read_truth,
@@ -125,6 +118,6 @@ _READ: Mapping[str, Any] = {
     "expires_after": _expiry,
     "holdout": _percent,
     "variants": read_variants,
-    "on_active_flow": _active_flow,
+    "on_active_flow": lambda value, where: read_choice(value, where, ON_ACTIVE_FLOW),
 }
 _NULLABLE = ("rate", "quiet_hours", "local_time", "frequency_cap")

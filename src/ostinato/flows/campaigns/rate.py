@@ -1,7 +1,4 @@
-"""Limit how many messages are sent per second, minute, hour or day.
-
-A limit applies to one campaign, or to all campaigns of an agent.
-"""
+"""Limit how many messages one campaign, or all campaigns of an agent, send per second, minute, hour or day."""
 
 from __future__ import annotations
 
@@ -19,10 +16,13 @@ _UNITS = {"s": SECOND, "m": 60 * SECOND, "h": 3_600 * SECOND, "d": DAY}
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A limit of `count` messages in each period of length `per`, evenly spaced.
+    """A limit of `count` messages in each period of length `per`. Messages are planned one `interval` apart.
 
-    The caller stores `arrival`: the time for which the last sent message was planned. The next message may be sent one
-    `interval` later.
+    Each method takes `arrival`, the time for which the last message was planned. The method `take` returns the new
+    `arrival`, and the caller stores it.
+
+    After a delay, several messages may be sent at once: at most as many as the rate allows in a fifth of a second, or
+    one message if the rate allows less than one in that time.
     """
 
     count: int
@@ -40,18 +40,17 @@ class Rate:
         return max(0, (now - self._from(arrival, now)) // self.interval)
 
     def take(self, arrival: Micros, now: Micros, count: int) -> Micros:
-        """Return the new `arrival` after `count` messages were sent at `now`.
+        """Return the time for which the last of `count` messages is planned, if all of them are sent at `now`.
 
-        `arrival` is the time when the last sent message was due.
+        `arrival` is the time for which the last message before them was planned. The caller stores the result, and
+        passes it as `arrival` to the next call.
         """
         return self._from(arrival, now) + count * self.interval
 
     def next(self, arrival: Micros, now: Micros) -> Micros:
-        """Return when one more message may be sent."""
+        """Return the earliest time when one more message may be sent. If it may be sent now, the result is `now` or
+        earlier. `arrival` is the time for which the last message was planned."""
         return self._from(arrival, now) + self.interval
-
-    def __str__(self) -> str:
-        return f"{self.count}/{next(unit for unit, length in _UNITS.items() if length == self.per)}"
 
 
 def read_rate(value: object, where: str) -> Rate:

@@ -10,7 +10,8 @@ from ostinato.flows.campaigns.local_time import next_clock
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
 from ostinato.flows.campaigns.store import campaign_statement, recipient_row
 from ostinato.flows.model import Outcome, UserRecord
-from ostinato.store.contract import Operation, Row, sql
+from ostinato.flows.store import write_events
+from ostinato.store.contract import Operation, Row
 from ostinato.when import zones
 from ostinato.when.instants import SECOND, Micros
 
@@ -21,7 +22,6 @@ _LATE = 3_600 * SECOND
 def new_recipient(
     campaign: CampaignRecord, definition: Definition, setting: Setting, external_id: str, user: UserRecord | None
 ) -> RecipientRecord:
-    """Return the record of a recipient whose turn has not begun. `user` is None if the agent has no such user."""
     return RecipientRecord(
         campaign.id,
         external_id,
@@ -33,8 +33,15 @@ def new_recipient(
 
 
 def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, user: UserRecord | None) -> Micros:
-    """Return when the turn of a recipient is due. Without the option `local_time`, the turn is due with the campaign.
-    With the option, the turn is due when it is next `local_time` in the recipient's zone."""
+    """Return when a recipient's turn is due.
+
+    The campaign's begin is the due time of its schedule. If the campaign has no schedule, the begin is
+    `campaign.as_of`. If the begin is more than an hour before `as_of`, it is moved to one hour before `as_of`.
+
+    - Without the option `local_time`, return the begin.
+    - With `local_time`, a time of day, return the first instant at or after the begin that has this time of day in the
+      recipient's zone.
+    """
     scheduled_for = definition.scheduled_for if definition.scheduled_for is not None else campaign.as_of
     begin = max(scheduled_for, campaign.as_of - _LATE)  # starting up to `_LATE` late changes no due time
     if definition.options.local_time is None:
@@ -43,7 +50,7 @@ def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, use
 
 
 def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
-    """Return the zone of a user, or the agent's zone if the user has none or has one that this node does not know."""
+    """Return the zone of a user. If the user has no zone, or an unknown one, return the agent's zone."""
     if user is not None and user.zone:
         try:
             return zones.zone(user.zone)
@@ -53,15 +60,13 @@ def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
 
 
 def finish_recipient(recipient: RecipientRecord, now: Micros, outcome: Outcome, reason: str | None) -> None:
-    """Set the outcome of a recipient in the record. `write_recipients` stores it."""
+    """Set the outcome of a recipient in the record. The record is not stored until `write_recipients` is called."""
     recipient.status, recipient.outcome, recipient.reason = "done", outcome.value, reason
     recipient.finished = now
 
 
 def write_recipients(recipients: Sequence[RecipientRecord], events: Sequence[Row]) -> Operation[None]:
-    """Store changed recipients, and the rows of events about them."""
     if recipients:
         yield campaign_statement("update_recipients", [recipient_row(recipient) for recipient in recipients])
     if events:
-        yield sql("notify")
-        yield sql("insert_events", list(events))
+        yield from write_events(*events)

@@ -2,8 +2,8 @@
 
 It resolves the audience, sends until every recipient's turn is over, and returns the outcome.
 
-The function itself has no state. The state of a campaign is in its rows, which `audience`, `sends` and `changes` write.
-So a recovered run continues from those rows. Two runs of one occurrence work on the same campaign.
+The state of a campaign is in its rows, which the modules `audience`, `sends` and `changes` write. So a recovered run
+continues from those rows, and two runs of one occurrence work on the same campaign.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from ostinato.flows.definition import Agent
 from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.errors import SegmentFailed
 from ostinato.flows.model import CLASSIC
-from ostinato.flows.store import statement
+from ostinato.flows.store import fetch_patiently, statement
 from ostinato.flows.turns import Place
 from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
@@ -55,8 +55,11 @@ _SHIFTS = 50  # steps after which the function continues with an empty history
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a campaign needs from its app. `agent` takes a name and returns the agent, or None if this process does not
-    have the agent. `turns` handles turns on this node directly, without recorded steps."""
+    """What a campaign needs from its app.
+
+    `agent` is a function from the name of an agent to the agent. It returns None if this process has not declared the
+    agent. `turns` handles turns directly on this node, without recorded steps.
+    """
 
     host: Host
     agent: Callable[[str], Agent | None]
@@ -66,8 +69,7 @@ class Surroundings:
         """Return the declaration of an agent. Raises `Fatal` if no node has declared it."""
         code = self.agent(agent)
         if code is not None:
-            declared: Mapping[str, Any] = orjson.loads(code.declaration())
-            return declared
+            return code.declaration()
         stored = await self.stored(agent)
         if stored is None:
             raise Fatal(f"there is no agent {agent!r}")
@@ -75,13 +77,8 @@ class Surroundings:
 
     async def stored(self, agent: str) -> Mapping[str, Any] | None:
         """Return the newest stored declaration of an agent, or None if no node has declared it."""
-
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield statement("declared_agent", name=agent))
-
-        rows = await self.host.store.read(look)
-        declared: Mapping[str, Any] | None = orjson.loads(rows[0][0]) if rows else None
-        return declared
+        rows = await fetch_patiently(self.host.store, statement("declared_agent", name=agent))
+        return orjson.loads(rows[0][0]) if rows else None
 
 
 class CampaignRun:
@@ -129,10 +126,10 @@ class CampaignRun:
         return {"id": campaign.id, "status": campaign.status}
 
     async def _check_flows(self, definition: Definition, declared: Mapping[str, Any]) -> None:
-        """Raise `Fatal` if the agent lacks a flow that the campaign or its variants name.
+        """Raise `Fatal` if the agent lacks a flow that the campaign or one of its variants needs.
 
-        A campaign that is already stored is not checked again. A flow is accepted if `declared` or the newest stored
-        declaration of the agent has it.
+        The agent has a flow if the flow is in `declared` or in the agent's newest stored declaration. If the campaign
+        is already stored, nothing is checked.
         """
         if await self._find() is not None:
             return
@@ -149,11 +146,11 @@ class CampaignRun:
     # Resolving
 
     async def _resolve(self) -> str:
-        """Store the audience, and return the campaign's new status. First delete the recipients that an earlier
-        attempt has stored.
+        """Delete what an earlier attempt has stored, and then store the audience. Return the campaign's new status.
 
         The earlier attempt may still be in progress, on a node that was paused for longer than its lease. So each
-        attempt has an id, and every transaction checks that no later attempt has begun."""
+        attempt has an id, and every transaction checks that no later attempt has begun.
+        """
         resolution = await self._write(lambda place: audience.begin_resolution(place, self.id))
         await self._drop(resolution)
         try:
@@ -171,9 +168,10 @@ class CampaignRun:
         return await self._wait_for_audience()
 
     async def _wait_for_audience(self) -> str:
-        """Wait until the audience is stored, by this run or another one. Return the campaign's status.
+        """Wait until this run or another one has stored the audience, and return the campaign's status.
 
-        If the other run takes too long, this run stores the audience."""
+        If the other run takes too long, this run stores the audience.
+        """
         for _ in range(_AUDIENCE_LOOKS):
             campaign = await self._load()
             if campaign.status != "resolving":
@@ -182,14 +180,17 @@ class CampaignRun:
         return await self._resolve()
 
     async def _drop(self, resolution: str) -> None:
-        """Delete the recipients of a campaign whose audience is not completely stored."""
         while await self._write(lambda place: audience.drop_page(place, self.id, resolution)):
             pass
 
     async def _freeze(self, resolution: str) -> bool:
-        """Store the audience page by page. Return False if the campaign was stopped, or if another attempt to store the
-        audience has begun. Otherwise return True. If there are more recipients than allowed, the rest of the audience
-        is not stored."""
+        """Store the audience, page by page. `resolution` is the id of this attempt to store it.
+
+        - If all recipients are stored, return True.
+        - If the audience has more recipients than the campaign may have, store no further page, and return True. The
+          caller then calls `end_resolution`, which ends the campaign.
+        - If the campaign was stopped, or if a later attempt has begun, store no further page, and return False.
+        """
         campaign = await self._load()
         setting, definition = await self._setting(), definition_of(campaign)
         options = definition.options
@@ -230,10 +231,7 @@ class CampaignRun:
                 yield name
 
     async def _find(self) -> CampaignRecord | None:
-        def look(_: int) -> Operation[list[Any]]:
-            return (yield campaign_statement("campaign_by_id", id=self.id))
-
-        rows = await self.around.host.store.read(look)
+        rows = await fetch_patiently(self.around.host.store, campaign_statement("campaign_by_id", id=self.id))
         return read_campaign(rows[0]) if rows else None
 
     async def _load(self) -> CampaignRecord:
@@ -244,8 +242,7 @@ class CampaignRun:
     # Sending
 
     async def _drive(self) -> None:
-        """Work on the campaign until every recipient's turn is over. While there is nothing to do, the run is
-        parked."""
+        """Work on the campaign until every recipient's turn is over. The run is parked while it has nothing to do."""
         quiet = 0  # steps in a row in which no turn ended, because turns take long
         for _ in range(_SHIFTS):
             progress = await self.ctx.step(step(self._shift, name="send"))
@@ -267,14 +264,18 @@ class CampaignRun:
         self.ctx.continue_as(dict(self.inputs))
 
     async def _shift(self) -> dict[str, Any]:
-        """Collect turns that are over and begin new ones, for at most `_SHIFT`. Return the progress as a dict, which
-        `_drive` reads."""
+        """Collect turns that are over and begin new ones, again and again for about `_SHIFT` microseconds.
+
+        Return early if the campaign is over or has nothing to do for a while. The returned dict describes the progress,
+        so that `_drive` can decide how long to wait.
+        """
         host = self.around.host
         setting = await self._setting()
         clock = host.engine().clock
         end = clock.now() + _SHIFT
         changed = False
-        driving = self.around.turns.driving(self._agent(), self.definition.options.in_flight)
+        options = definition_of(await self._load()).options  # with the agent's defaults, unlike the run's input
+        driving = self.around.turns.driving(self._agent(), options.in_flight)
         with host.engine().listeners.watching() as news, driving:
             while True:
                 news.clear()
@@ -297,13 +298,15 @@ class CampaignRun:
                 await asyncio.sleep(_SHORT if progress.begun else _PAUSE)
 
     def _agent(self) -> Agent | None:
-        """Return the agent if this node can handle the campaign's turns directly: this process has the agent, and the
-        turns have no flow. Otherwise return None."""
+        """Return the campaign's agent if this node can handle the campaign's turns directly, which means without
+        recorded steps. Return None if the campaign begins a flow, or if this node has not declared the agent."""
         return self.around.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
 
     async def _advance(self, setting: Setting) -> Progress:
-        """Collect turns that are over and begin new ones, in one transaction. This node then handles those new turns
-        that it can handle directly."""
+        """Collect turns that are over and begin new ones, in one transaction. Return the progress of the campaign.
+
+        Some of the new turns are direct: this node handles them itself, after the transaction.
+        """
         engine = self.around.host.engine()
         async with self.around.turns.room(self._agent()) as (direct, begun):
 
@@ -330,8 +333,7 @@ class CampaignRun:
         return outcome_json(campaign)
 
     async def _cancel(self) -> None:
-        """Stop the campaign because its run was canceled. Turns in progress have a moment to end; then the campaign
-        ends."""
+        """Stop the campaign because its run was canceled. Turns in progress have a moment to end."""
 
         async def stop() -> None:
             await self._write(lambda place: changes.stop_for_cancel(place, self.id))
@@ -359,8 +361,6 @@ async def _chunks(names: AsyncIterator[str]) -> AsyncIterator[list[str]]:
 
 
 def campaign_function(surroundings: Callable[[], Surroundings]) -> Callable[..., Any]:
-    """Return the function `agent-campaign`. `surroundings` returns what a campaign needs from its app."""
-
     async def agent_campaign(
         ctx: FunctionContext,
         agent: str,

@@ -1,7 +1,4 @@
-"""Begin the turns of a campaign that are due, as far as the rates allow.
-
-Each turn goes to the mailbox of its recipient's session.
-"""
+"""Begin the due turns of a campaign in the sessions of its recipients, as fast as the rates allow."""
 
 from __future__ import annotations
 
@@ -66,8 +63,11 @@ class Progress:
 
 
 def advance(place: Place, campaign_id: str, setting: Setting, direct: DirectRoom | None = None) -> Operation[Progress]:
-    """Collect the turns that are over, and begin new turns. With `direct`, at most `direct.room` turns begin, and this
-    node handles some of the new turns itself."""
+    """Collect the turns of a campaign that are over, and begin new turns. Return the progress of the campaign.
+
+    With `direct`, at most `direct.room` turns begin. Some of them are added to `direct.begun`, and this node must
+    handle these itself. The runs of the sessions handle the others.
+    """
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
         return Progress(campaign.status, 0, 0, None, False)
@@ -99,9 +99,16 @@ def _send(
     room: int,
     direct: DirectRoom | None,
 ) -> Operation[tuple[int, int, Micros | None]]:
-    """Begin the turns of due recipients, as far as `room` and the rates allow. Return the number of changed recipients,
-    the number of begun turns, and a time. If no turn may begin now, the time is when the rates allow the next turn.
-    Otherwise the time is None."""
+    """Begin the turns of due recipients: at most `room` turns, and at most as many as the campaign's rate and the
+    agent's rate allow. Return three values:
+
+    - the number of recipients that were processed: their turn was begun, or they were skipped or postponed
+    - the number of begun turns
+    - the time when the next turn may begin, or None. It is set only if no recipient was processed because of a limit:
+      - If `room` is 0 or less, or if the campaign's rate is exhausted, it is when the campaign's rate allows the next
+        turn. It is None if the campaign has no rate.
+      - If the agent's rate is exhausted, it is when both rates allow the next turn.
+    """
     options, now = definition.options, place.now
     wait: Micros | None = None
     if options.rate is not None:
@@ -153,9 +160,10 @@ def _accept(
     users: Mapping[str, UserRecord],
     direct: DirectRoom | None,
 ) -> Operation[list[Row]]:
-    """Give each recipient's session a turn, as `turns.accept_turn` does for one user. Return the rows of events to
-    insert. The caller has locked the users. With `direct`, this node handles a turn itself if the turn opens a session
-    and has no flow."""
+    """Give each recipient's session a turn, as `turns.accept_turn` does for one user. Return the event rows to insert.
+
+    With `direct`, this node itself handles each turn that opens a session and has no flow.
+    """
     if not recipients:
         return []
     if direct is not None and not (yield from direct.is_known()):
@@ -165,24 +173,26 @@ def _accept(
     sessions = {session.user_id: session for session in map(read_session, rows)}
     events: list[Row] = []
     turns: dict[str, TurnRecord] = {}
+
+    def finish(recipient: RecipientRecord, outcome: Outcome, reason: str) -> None:
+        finish_recipient(recipient, place.now, outcome, reason)
+        events.append(recipient_event(place, campaign, recipient, definition))
+
     for recipient in recipients:
         user = users[recipient.external_id]
         session = sessions.get(user.id)
         if lacks_session(definition, session):
-            finish_recipient(recipient, place.now, Outcome.SKIPPED, "bootstrap_disabled")
-            events.append(recipient_event(place, campaign, recipient, definition))
+            finish(recipient, Outcome.SKIPPED, "bootstrap_disabled")
         else:
             turns[recipient.external_id] = new_turn(place, _turn_input(campaign, definition, recipient), user)
     waiting = [recipient for recipient in recipients if recipient.external_id in turns]
     lost = yield from _mail_sessions(place, waiting, users, sessions, turns)
     for recipient in [recipient for recipient in waiting if lost.get(recipient.external_id) == "full"]:
-        finish_recipient(recipient, place.now, Outcome.FAILED, "mailbox_full")
-        events.append(recipient_event(place, campaign, recipient, definition))
+        finish(recipient, Outcome.FAILED, "mailbox_full")
         waiting.remove(recipient)
     for recipient in [recipient for recipient in waiting if recipient.external_id in lost]:  # the session was lost
         if lacks_session(definition, None):
-            finish_recipient(recipient, place.now, Outcome.SKIPPED, "bootstrap_disabled")
-            events.append(recipient_event(place, campaign, recipient, definition))
+            finish(recipient, Outcome.SKIPPED, "bootstrap_disabled")
             waiting.remove(recipient)
     changed: list[SessionRecord] = []
     opened: list[tuple[SessionRecord, Run, str]] = []
@@ -217,8 +227,10 @@ def _accept(
 
 
 def _open(place: Place, opened: Sequence[tuple[SessionRecord, Run, str]]) -> Operation[None]:
-    """Insert sessions, and start their runs with one turn in each mailbox. `opened` has tuples of a session, its run,
-    and the id of the turn."""
+    """Insert new sessions, and start their runs with one turn in each mailbox.
+
+    Each item of `opened` is a session, the session's run, and the id of the turn.
+    """
     if not opened:
         return
     yield statement("insert_sessions", [session_row(session) for session, _, _ in opened])
@@ -234,9 +246,11 @@ def _mail_sessions(
     sessions: dict[str, SessionRecord],
     turns: Mapping[str, TurnRecord],
 ) -> Operation[dict[str, str]]:
-    """Send each recipient's turn to the mailbox of the recipient's open session, if there is one. If the run of a
-    session is over, end the session and remove it from `sessions`. Return why turns were not accepted, by external
-    id."""
+    """Send turns to the mailboxes of open sessions.
+
+    Return a dict from external id to the reason why the recipient's turn was not accepted. Accepted turns are not in
+    the dict. If the run of a session is over, end the session and remove it from `sessions`.
+    """
     addressed = [recipient for recipient in recipients if users[recipient.external_id].id in sessions]
     if not addressed:
         return {}

@@ -7,15 +7,15 @@ from collections.abc import Collection, Sequence
 from ostinato.engine.rows import audit
 from ostinato.errors import OstinatoError, check_text, short_repr
 from ostinato.flows.campaigns.store import campaign_statement
+from ostinato.flows.store import write_events
 from ostinato.flows.turns import Place
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
 
 _MOST_NAMED = 1_000
 
 
 def check_names(users: Collection[str]) -> Sequence[str]:
-    """Return the external ids in `users`, sorted and without duplicates. Raises OstinatoError if `users` is not a list
-    of external ids, or is empty or too long."""
+    """Return the external ids sorted and without duplicates. Raises OstinatoError if there are none or too many."""
     if isinstance(users, str) or not 1 <= len(users) <= _MOST_NAMED:
         raise OstinatoError(f"users {short_repr(users)} is not a list of 1 to {_MOST_NAMED:,} external ids")
     for name in users:
@@ -42,6 +42,5 @@ def unsuppress(place: Place, names: Sequence[str]) -> Operation[int]:
 
 def _note_list(place: Place, event: str, count: int, reason: str | None) -> Operation[None]:
     if count:
-        yield sql("notify")
         row = audit(place.now, place.namespace, event, place.agent, place.actor, count=count, reason=reason)
-        yield sql("insert_events", [row])
+        yield from write_events(row)

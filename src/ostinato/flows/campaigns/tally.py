@@ -16,25 +16,22 @@ _PAGE = 10_000  # recipients that one statement counts
 
 @dataclass(slots=True)
 class Tally:
-    """Numbers of a campaign's recipients.
-
-    - `counts`: by outcome; recipients without an outcome are counted as `pending` or `started`
-    - `reasons`: by reason
-    - `variants`: by variant
-    """
+    """Numbers of a campaign's recipients by outcome, by reason and by variant. In `counts`, recipients without an
+    outcome are counted as `pending` or `started`."""
 
     counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     variants: Counter[str] = field(default_factory=Counter)
 
     def store_in(self, campaign: CampaignRecord) -> None:
-        """Write the numbers into the record of a campaign that ends. `read_tally` reads them."""
+        """Write the numbers into the record of a campaign that ends."""
         campaign.counts, campaign.total = orjson.dumps(dict(self.counts)).decode(), self.counts.total()
         campaign.tallies = orjson.dumps({"reasons": dict(self.reasons), "variants": dict(self.variants)}).decode()
 
 
 def read_tally(campaign: CampaignRecord) -> Operation[Tally]:
-    """Return the present numbers of a campaign's recipients. They are stored with a campaign that is over."""
+    """Return the numbers of a campaign's recipients. If the campaign is over, these are the numbers that were stored at
+    its end. Otherwise the recipients are counted now."""
     if campaign.over and campaign.tallies is not None:
         stored = orjson.loads(campaign.tallies)
         counts = Counter(orjson.loads(campaign.counts))
@@ -43,7 +40,6 @@ def read_tally(campaign: CampaignRecord) -> Operation[Tally]:
 
 
 def tally_recipients(campaign_id: str) -> Operation[Tally]:
-    """Count the recipients of a campaign."""
     tally, after = Tally(), ""
     while True:
         rows = yield campaign_statement("tally_recipients", id=campaign_id, after=after, limit=_PAGE)

@@ -1,6 +1,6 @@
-"""Assign users to the variants of a campaign, or to its holdout group.
+"""Assign users to the variants of a campaign, or to its holdout group, which gets no message.
 
-The holdout group gets no message. A hash of the external id selects a user's variant, so the variant stays the same.
+A hash of the external id selects a user's variant. So a user has the same variant each time.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ostinato.errors import OstinatoError, check_text, short_repr
-from ostinato.flows.campaigns.read_values import read_object, read_whole
+from ostinato.flows.read_values import read_object, read_whole
 
 MOST_VARIANTS = 8
 HOLDOUT = "holdout"
@@ -31,14 +31,12 @@ class Variant:
     flow: str | None = None
     input: Mapping[str, Any] | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        values = {"weight": self.weight, "flow": self.flow, "input": self.input}
-        return {name: value for name, value in values.items() if value is not None}
-
 
 def assign_variant(holdout: float, variants: Sequence[Variant], salt: str, external_id: str) -> str | None:
-    """Return `HOLDOUT` if the user is in the holdout group. Otherwise return the name of the user's variant, or None if
-    there are no variants. The same salt and external id give the same result on every node."""
+    """Return the name of the user's variant, or `HOLDOUT` if the user is in the holdout group.
+
+    Return None if the campaign has no variants. The same salt and external id give the same result on every node.
+    """
     if not holdout and not variants:
         return None
     digest = hashlib.sha256(f"{salt}\0{external_id}".encode()).digest()

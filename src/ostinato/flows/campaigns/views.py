@@ -1,7 +1,4 @@
-"""Show campaigns and recipients to users as `CampaignInfo` and `RecipientInfo`.
-
-Both are made from the stored records.
-"""
+"""Show campaigns and recipients to users as `CampaignInfo` and `RecipientInfo`."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import orjson
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
 from ostinato.flows.campaigns.tally import Tally
 from ostinato.flows.segments import check_segment
-from ostinato.when.instants import Micros, to_datetime
+from ostinato.flows.views import make_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +51,10 @@ class CampaignInfo:
 
 @dataclass(frozen=True, slots=True)
 class RecipientInfo:
-    """A recipient of a campaign. While the recipient is pending, `reason` says why they wait, and `due` says until
-    when."""
+    """A recipient of a campaign, as callers see it.
+
+    For a pending recipient, `reason` says why the recipient waits, and `due` says until when.
+    """
 
     user: str
     status: str
@@ -71,48 +70,19 @@ class RecipientInfo:
 
 
 def campaign_info(campaign: CampaignRecord, tally: Tally) -> CampaignInfo:
-    """Return a campaign as users see it."""
     definition = orjson.loads(campaign.definition)
-    return CampaignInfo(
-        campaign.id,
-        campaign.agent,
-        campaign.campaign_id,
-        campaign.schedule_id,
-        _moment(campaign.scheduled_for),
-        check_segment(definition["segment"]).as_json(),
-        definition.get("flow"),
-        campaign.status,
-        campaign.outcome,
-        campaign.reason,
-        campaign.outcome == "success" and bool(tally.counts.get("failed")),
-        campaign.total,
-        dict(tally.counts),
-        dict(tally.reasons),
-        dict(tally.variants),
-        to_datetime(campaign.as_of),
-        to_datetime(campaign.created),
-        _moment(campaign.resolved),
-        _moment(campaign.finished),
-        campaign.actor,
+    return make_view(
+        CampaignInfo,
+        campaign,
+        segment=check_segment(definition["segment"]).as_json(),
+        flow=definition.get("flow"),
+        partial=campaign.outcome == "success" and bool(tally.counts.get("failed")),
+        recipients=campaign.total,
+        counts=dict(tally.counts),
+        reasons=dict(tally.reasons),
+        variants=dict(tally.variants),
     )
 
 
 def recipient_info(recipient: RecipientRecord) -> RecipientInfo:
-    """Return a recipient as users see it."""
-    return RecipientInfo(
-        recipient.external_id,
-        recipient.status,
-        recipient.outcome,
-        recipient.reason,
-        recipient.variant,
-        to_datetime(recipient.due),
-        recipient.turn_id,
-        recipient.session_id,
-        _moment(recipient.started),
-        _moment(recipient.finished),
-        recipient.delivered,
-    )
-
-
-def _moment(instant: Micros | None) -> datetime | None:
-    return None if instant is None else to_datetime(instant)
+    return make_view(RecipientInfo, recipient, user=recipient.external_id)

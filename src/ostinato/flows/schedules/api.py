@@ -1,15 +1,11 @@
-"""Implement `app.agents.schedules(agent)`, the API of an agent's schedules.
-
-Only trusted callers may use it, because its calls may name any user. When a node starts, the module also updates the
-schedules of the node's agents.
-"""
+"""Implement `app.agents.schedules(agent)`, and update the schedules of a node's agents when the node starts."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.log import log
@@ -20,6 +16,7 @@ from ostinato.flows.campaigns.options import read_options
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.definition import Agent
 from ostinato.flows.model import MOST_ID
+from ostinato.flows.read_values import read_choice
 from ostinato.flows.schedules import operations
 from ostinato.flows.schedules.definition import Definition, patched, read_definition, read_scheduler
 from ostinato.flows.schedules.operations import Scheduler
@@ -28,7 +25,7 @@ from ostinato.flows.schedules.rows import (
     COMPANION_NAME,
     ScheduleRecord,
     ScheduleRunRecord,
-    StoredSchedule,
+    TriggeredRun,
     check_changeable,
     read_stored,
     record_of,
@@ -37,7 +34,7 @@ from ostinato.flows.schedules.rows import (
 )
 from ostinato.flows.schedules.scheduler_store import SchedulerStore
 from ostinato.flows.segments import check_segment
-from ostinato.flows.store import read_session, read_user
+from ostinato.flows.store import fetch, read_session, read_user
 from ostinato.flows.store import statement as agent_statement
 from ostinato.flows.turns import Place
 from ostinato.schedules.actions import ActionKind, Maker
@@ -46,8 +43,12 @@ from ostinato.schedules.validation import read_notes
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import from_datetime
 
+if TYPE_CHECKING:
+    from ostinato.flows.api import Agents
+
 T = TypeVar("T")
 STATUSES = ("active", "paused", "canceled", "completed")
+_VERBS = {"cancel": operations.cancel, "pause": operations.pause, "resume": operations.resume}
 _PAGE = 200
 NO_BOOTSTRAP = (
     "allow_session_bootstrap is false: a turn is skipped (bootstrap_disabled) unless the user has an active session "
@@ -65,7 +66,6 @@ class CreatedSchedule:
 
 
 def make_maker(host: Host) -> Maker:
-    """Return the object that builds the runs of schedules."""
     engine = host.engine()
     kinds = {name: kind for name, kind in host.actions.items() if isinstance(kind, ActionKind)}
     return Maker(engine.find_job, kinds, engine.kinds, {COMPANION_NAME: COMPANION})
@@ -77,20 +77,12 @@ def make_scheduler(host: Host, place: Place, declared: Mapping[str, Any]) -> Sch
 
 
 class AgentSchedules:
-    """The schedules of one agent. Only trusted callers may use this API, because its calls may name any user and any
-    segment."""
+    """The schedules of one agent. Only trusted callers may use them, because calls may name any user and segment."""
 
-    def __init__(
-        self,
-        host: Callable[[], Host],
-        agent: str,
-        place_of: Callable[[str], Awaitable[tuple[Place, Mapping[str, Any]]]],
-        code: Callable[[str], Agent | None],
-    ) -> None:
-        self._host = host
+    def __init__(self, agents: Agents, agent: str) -> None:
+        self._agents = agents
         self._agent = agent
-        self._place_of = place_of
-        self._code = code
+        self.host = agents._around.host
 
     @naming_keywords("agents.schedules(…).create")
     async def create(
@@ -112,9 +104,9 @@ class AgentSchedules:
         The trigger is `{"type": "cron", "expr": "0 9 * * *"}` or `{"type": "once", "run_at": …}`, in the agent's zone.
         The target is `{"kind": "user", "user_external_id": …}` or `{"kind": "segment", "segment": {…}}`.
 
-        With an `id`, repeating the same call creates nothing. Repeated calls with the same `request_id` within a day
-        also create only one schedule. Raises `NotFound` if the agent has no such flow or user, `Conflict` if the agent
-        has another schedule with this id, and `OstinatoError` if an argument is invalid.
+        A repeated call with the same `id` creates nothing. A repeated call with the same `request_id` creates nothing
+        within a day. Raises `NotFound` if the agent has no such flow or user, `Conflict` if the agent has another
+        schedule with this id, and `OstinatoError` if an argument is invalid.
         """
         scheduler, declared = await self._scheduler()
         document = {
@@ -143,9 +135,12 @@ class AgentSchedules:
         first: Callable[[], Operation[None]] | None = None,
         request: tuple[str | None, str] = (None, "create agent schedule"),
     ) -> str:
-        """Check and create a schedule, and return its id. `first` is executed first in the same transaction; if it
-        raises, nothing is created. `request` is a pair: a request id, and a text that describes the request."""
-        self.check_definition(declared, definition)
+        """Check and create a schedule, and return its id.
+
+        - `first`: returns an operation with which the transaction begins; if the operation raises, nothing is created
+        - `request`: a request id, or None, and a description of the request
+        """
+        self._check(declared, definition)
 
         def write() -> Operation[str]:
             if first is not None:
@@ -164,15 +159,15 @@ class AgentSchedules:
     async def update(
         self, id: str, *, version: int | None = None, request_id: str | None = None, **patch: Any
     ) -> ScheduleRecord:
-        """Change some fields of a schedule, and return it. The other fields stay as they are. With a `version`, raises
-        `Conflict` if the schedule has another version. An update neither repeats nor loses a due time."""
+        """Change the fields of a schedule that are in `patch`, and return the schedule. No due time runs twice or is
+        lost. Raises `Conflict` if the schedule is canceled, declared in the code, or not in the expected `version`."""
         scheduler, declared = await self._scheduler()
 
         def write() -> Operation[None]:
             stored = yield from operations.load_open(scheduler, id, version)
             check_changeable(stored)
             definition = patched(stored.read(), patch, scheduler.zone, "the schedule")
-            self.check_definition(declared, definition)
+            self._check(declared, definition)
             yield from _check_target(scheduler.place, definition)
             if "trigger" in patch:
                 operations.check_to_come(scheduler, definition)
@@ -184,64 +179,49 @@ class AgentSchedules:
         return await self.get(id)
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> ScheduleRecord:
-        """Cancel a schedule, so that it never fires again. A schedule that is already canceled or completed does not
-        change; the `status` of the returned record says which it is. Raises `Conflict` if the schedule is declared in
-        the code."""
-        read_notes(reason)
-
-        def write(scheduler: Scheduler, stored: StoredSchedule) -> Operation[Any]:
-            return (yield from operations.cancel(scheduler, stored, reason))
-
-        what = f"cancel agent schedule {digest(self._agent, id, reason)}"
-        return await self._change(id, (request_id, what), write, canceling=True)
+        """Cancel a schedule, so that it never fires again. If the schedule is already canceled or completed, nothing
+        changes. Raises `Conflict` if the schedule is declared in the code."""
+        return await self._change("cancel", id, reason, request_id)
 
     async def pause(self, id: str, note: str = "", *, request_id: str | None = None) -> ScheduleRecord:
-        """Pause a schedule. A schedule that is declared in the code can be paused, too. Due times within the pause do
-        not run, unless `resume` catches them up. The pause survives a restart."""
-        read_notes(note)
-        what = f"pause agent schedule {digest(self._agent, id, note)}"
-        return await self._change(
-            id, (request_id, what), lambda scheduler, stored: operations.pause(scheduler, stored, note)
-        )
+        """Pause a schedule, even one that is declared in the code. Due times within the pause do not run, except if
+        `resume` catches up on them. The pause survives a restart."""
+        return await self._change("pause", id, note, request_id)
 
     async def resume(self, id: str, note: str = "", *, request_id: str | None = None) -> ScheduleRecord:
-        """Resume a paused schedule. Due times within the pause run only if the schedule's `on_missed` policy is
-        `catch_up`."""
-        read_notes(note)
-        what = f"resume agent schedule {digest(self._agent, id, note)}"
-        return await self._change(
-            id, (request_id, what), lambda scheduler, stored: operations.resume(scheduler, stored, note)
-        )
+        """Resume a paused schedule. Due times within the pause run only if the policy `on_missed` is `catch_up`."""
+        return await self._change("resume", id, note, request_id)
 
-    async def trigger(self, id: str, *, request_id: str | None = None) -> str:
-        """Run a schedule now, even if it is paused or completed. Return the id of the run. Raises `Conflict` if the
-        schedule is canceled."""
+    async def trigger(self, id: str, *, request_id: str | None = None) -> TriggeredRun:
+        """Run a schedule now, even a paused or completed one. Return the id of the run, and whether the run was
+        started, must wait, or was skipped because an earlier run is not over. Raises `Conflict` if the schedule is
+        canceled."""
         scheduler, _ = await self._scheduler()
 
-        def write() -> Operation[str]:
+        def write() -> Operation[list[Any]]:
             stored = yield from operations.load_open(scheduler, id)
-            return str((yield from operations.trigger(scheduler, stored))["id"])
+            run = yield from operations.trigger(scheduler, stored)
+            return [run["id"], run["status"], run.get("reason")]
 
-        return await self._write(scheduler, request_id, f"trigger agent schedule {digest(self._agent, id)}", write)
+        request = f"trigger agent schedule {digest(self._agent, id)}"
+        answer = await self._write(scheduler, request_id, request, write)
+        if isinstance(answer, str):  # the answer to this request was kept by an earlier version
+            return TriggeredRun(answer, "started")
+        return TriggeredRun(*answer)
 
-    async def _change(
-        self,
-        id: str,
-        request: tuple[str | None, str],
-        change: Callable[[Scheduler, StoredSchedule], Operation[Any]],
-        *,
-        canceling: bool = False,
-    ) -> ScheduleRecord:
+    async def _change(self, verb: str, id: str, note: str, request_id: str | None) -> ScheduleRecord:
+        read_notes(note)
         scheduler, _ = await self._scheduler()
 
         def write() -> Operation[None]:
-            load = operations.load if canceling else operations.load_open
-            stored = yield from load(scheduler, id)
-            if canceling:
+            if verb == "cancel":
+                stored = yield from operations.load(scheduler, id)
                 check_changeable(stored)
-            yield from change(scheduler, stored)
+            else:
+                stored = yield from operations.load_open(scheduler, id)
+            yield from _VERBS[verb](scheduler, stored, note)
 
-        await self._write(scheduler, *request, write)
+        await self._write(scheduler, request_id, f"{verb} agent schedule {digest(self._agent, id, note)}", write)
         return await self.get(id)
 
     # Reading
@@ -267,8 +247,8 @@ class AgentSchedules:
     ) -> Sequence[ScheduleRecord]:
         """Return schedules in the order of their ids. `after` is the last id of the previous page."""
         check_limit(limit)
-        if status is not None and status not in STATUSES:
-            raise OstinatoError(f"status {short_repr(status)} is none of {', '.join(STATUSES)}")
+        if status is not None:
+            read_choice(status, "status", STATUSES)
         if target_kind is not None and target_kind not in ("user", "segment"):
             raise OstinatoError(f"target_kind {short_repr(target_kind)} is neither 'user' nor 'segment'")
         filters = {"flow": flow, "user_external_id": user_external_id, "campaign_id": campaign_id}
@@ -289,11 +269,8 @@ class AgentSchedules:
         scheduler, _ = await self._scheduler()
         place = scheduler.place
         wanted = {"id": "", "flow": "", "status": "", "kind": "", "user": "", "campaign": "", "after": "", **filters}
-
-        def read(_: int) -> Operation[Sequence[Any]]:
-            return (yield statement("list_agent_schedules", namespace=place.namespace, agent=place.agent, **wanted))
-
-        return [record_of(row, scheduler.settings) for row in await self._host().store.read(read)]
+        query = statement("list_agent_schedules", namespace=place.namespace, agent=place.agent, **wanted)
+        return [record_of(row, scheduler.settings) for row in await fetch(self.host.store, query)]
 
     async def runs(
         self, id: str, *, before: datetime | str | None = None, limit: int = 100
@@ -318,39 +295,42 @@ class AgentSchedules:
             runs = yield sql("history", namespace=place.namespace, low=low, high=high, limit=limit)
             return (yield from run_records([whole_run(row) for row in runs], stored))
 
-        return await self._host().store.read(read)
+        return await self.host.store.read(read)
 
     async def store(self) -> SchedulerStore:
-        """Return a `SchedulerStore` for executors that are not nodes. With this store, an executor can claim due
-        occurrences and report their outcomes."""
+        """Return a `SchedulerStore`. With it, an executor that is not a node can handle due occurrences."""
         scheduler, _ = await self._scheduler()
         seconds = scheduler.settings.claim_ttl_seconds
         ttl = None if seconds is None else timedelta(seconds=seconds)
-        return SchedulerStore(self._host, self._agent, scheduler.place.namespace, ttl)
+        return SchedulerStore(self.host, self._agent, scheduler.place.namespace, ttl)
 
     # Inside
 
     async def _scheduler(self) -> tuple[Scheduler, Mapping[str, Any]]:
-        place, declared = await self._place_of(self._agent)
-        return make_scheduler(self._host(), place, declared), declared
+        place, declared = await self.place_and_declaration()
+        return make_scheduler(self.host, place, declared), declared
 
-    def check_definition(self, declared: Mapping[str, Any], definition: Definition) -> None:
-        check_definition(self._agent, declared, self._code(self._agent), definition)
+    async def place_and_declaration(self) -> tuple[Place, Mapping[str, Any]]:
+        declared = await self._agents.get(self._agent)
+        return self._agents._place(self._agent, declared), declared
+
+    def _check(self, declared: Mapping[str, Any], definition: Definition) -> None:
+        check_definition(self._agent, declared, self._agents.codes.get(self._agent), definition)
 
     async def _write(
         self, scheduler: Scheduler, request_id: str | None, what: str, make: Callable[[], Operation[T]]
     ) -> T:
-        """Make a change once, even if its transaction is tried again or the request is repeated. Return the result,
-        which must be a JSON value."""
-        host, place = self._host(), scheduler.place
-        written = await run_once(host.store, place.namespace, request_id, what, place.now, make)
-        host.engine().attend()
+        """Execute the operation that `make` returns, and return the operation's result, a JSON value. If the same
+        request was executed before with this `request_id`, return the earlier result. Raises `Conflict` if the
+        `request_id` was used for another request. `what` describes the request."""
+        place = scheduler.place
+        written = await run_once(self.host.store, place.namespace, request_id, what, place.now, make)
+        self.host.engine().attend()
         return written
 
 
 def read_id(id: str | None, scheduler: Scheduler) -> str:
-    """Return `id`, or a generated id if `id` is None. Raises OstinatoError if `id` is too long, or has a prefix that is
-    reserved for schedules of the agent's code or tools."""
+    """Return `id`, or a new id if `id` is None. Raises OstinatoError if a caller may not use `id`."""
     if id is None:
         return scheduler.place.new_id(scheduler.place.now)
     check_id(id, "the schedule's id")
@@ -358,7 +338,7 @@ def read_id(id: str | None, scheduler: Scheduler) -> str:
 
 
 def check_id(id: object, place: str) -> None:
-    """Raise OstinatoError if a caller may not use this id for a schedule."""
+    """Raise OstinatoError if an id is too long, or if its prefix is reserved for the agent's code or tools."""
     check_text(id, place, MOST_ID)
     assert isinstance(id, str)
     for prefix, owner in (("cfg:", "the agent's code"), ("tool:", "the agent's tools")):
@@ -367,8 +347,8 @@ def check_id(id: object, place: str) -> None:
 
 
 def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
-    """Raise an error if a turn of the schedule could not begin: `NotFound` if there is no such flow or resolver,
-    `InputError` if the flow does not accept the input, and OstinatoError if anything else is invalid."""
+    """Raise an error if the schedule could not begin a turn: `NotFound` if the agent has no such flow or resolver, and
+    `InputError` if the flow does not accept the input."""
     options = None
     if definition.target_kind == "segment":
         options = read_options(definition.target.get("options"), "the schedule.target.options")
@@ -378,8 +358,7 @@ def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None
 
 
 def _check_target(place: Place, definition: Definition) -> Operation[None]:
-    """Raise `NotFound` if the definition names a user whom the agent does not have, or a session that the user does not
-    have."""
+    """Raise `NotFound` if the agent has no such user, or if the user has no such session."""
     if definition.user is None:
         return
     names = {"namespace": place.namespace, "agent": place.agent, "user": definition.user}
@@ -408,8 +387,8 @@ def _exists(place: Place, id: str) -> Operation[bool]:
 
 
 def check_agreement(agents: Sequence[Agent]) -> None:
-    """Raise OstinatoError if agents of an app differ in a scheduler setting that must be the same for all, or if an
-    agent with an external executor uses the default queue."""
+    """Check the scheduler settings of all agents of an app. Raise OstinatoError if two agents differ in a setting that
+    all agents must share, or if an agent with an external executor uses the default queue."""
     for name in ("executor", "poll_interval_ms", "claim_ttl_seconds"):
         said = {agent.name: value for agent in agents if (value := getattr(agent.settings.scheduler, name)) is not None}
         if len(set(said.values())) > 1:
@@ -424,27 +403,23 @@ def check_agreement(agents: Sequence[Agent]) -> None:
 
 
 async def apply_schedules(host: Host, agent: Agent, place: Place, declared: Mapping[str, Any]) -> None:
-    """Change the stored schedules of an agent so that they match its code and its settings."""
+    """Make the stored schedules of an agent match the agent's code and settings."""
     scheduler = make_scheduler(host, place, declared)
     wanted = {
         key: read_definition(document, scheduler.zone, f"agent {agent.name!r}: schedules[{key!r}]")
         for key, document in agent.settings.schedules.items()
     }
 
-    def apply(_: int) -> Operation[operations.Done]:
-        return (
-            yield from operations.apply_declared(
-                scheduler, wanted, lambda definition: check_definition(agent.name, declared, agent, definition)
-            )
-        )
+    def can_begin(definition: Definition) -> None:
+        check_definition(agent.name, declared, agent, definition)
 
-    done = dict(await host.store.run(apply))
+    done = await host.store.run(lambda _: operations.apply_declared(scheduler, wanted, can_begin))
     after: operations.Cursor | None = ("", "")
     while after is not None:
         more, after = await host.store.run(
             lambda _, after=after: operations.apply_settings(scheduler, after, _PAGE)  # type: ignore[misc]
         )
         for what, ids in more.items():
-            done[what] = [*done.get(what, []), *ids]
+            done[what] += ids
     for what, ids in done.items():
         log.info(f"agent {agent.name!r}: {len(ids)} schedules {what}", action="agent_schedules", agent=agent.name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +15,7 @@ from ostinato.errors import OstinatoError, SpecError, check_text, did_you_mean, 
 from ostinato.flows.campaigns.options import read_options
 from ostinato.flows.errors import DefinitionError
 from ostinato.flows.model import MOST_METADATA, ON_ACTIVE_FLOW
+from ostinato.flows.read_values import read_choice, read_truth, read_whole
 from ostinato.flows.segments import check_segment
 from ostinato.model import MOST
 from ostinato.schedules.model import CatchUp, Overlap, Policies
@@ -43,28 +44,26 @@ _BUFFER = 100
 class OnMissed:
     """What happens to due times that were missed.
 
-    - `policy`: `skip` runs none of them, and `catch_up` runs them late.
-    - `max_runs`: `catch_up` runs only the newest ones, at most this many.
-    - `max_age_seconds`: `catch_up` drops the ones that are older.
+    - `policy`: `skip` runs none of the missed due times, and `catch_up` runs them late
+    - `max_runs`: `catch_up` runs at most this many due times, the newest ones
+    - `max_age_seconds`: `catch_up` does not run due times that are older than this
     """
 
     policy: str = "skip"
     max_runs: int | None = None
     max_age_seconds: int | None = None
 
-    def as_json(self) -> dict[str, Any]:
-        return {"policy": self.policy, "max_runs": self.max_runs, "max_age_seconds": self.max_age_seconds}
-
 
 @dataclass(frozen=True, slots=True)
 class SchedulerSettings:
     """The setting `scheduler` of an agent.
 
-    - `executor`: `in_process` or `external`, or None, if the agent does not set an executor
-    - `poll_interval_ms`: an interval in milliseconds that makes `grace` longer, or None, if the agent sets none
-    - `claim_ttl_seconds`: how long a claim of `SchedulerStore` lasts, in seconds, or None, if for 60 seconds
+    - `executor`: `in_process` or `external`
+    - `poll_interval_ms`: sets how late a due time may be processed and still count as on time: three times this
+      interval, but at least 60 seconds; the interval has no other effect, because nodes do not poll
+    - `claim_ttl_seconds`: how long a claim of `SchedulerStore` lasts; None means 60 seconds
 
-    All agents in an app that set one of these three fields must give the field the same value.
+    All agents of an app must agree on these three fields. An agent that leaves a field at None agrees with any value.
     """
 
     enabled: bool = True
@@ -77,31 +76,22 @@ class SchedulerSettings:
 
     @property
     def grace(self) -> Micros:
-        """How late a due time may be processed and still count as on time."""
+        """How late a due time may be processed and still count as on time, in microseconds."""
         return max(_GRACE, 3 * 1000 * (self.poll_interval_ms or 0))
 
     def as_json(self) -> dict[str, Any]:
         """Return the settings in the form that `read_scheduler` reads."""
-        return {
-            "enabled": self.enabled,
-            "timezone": self.timezone,
-            "executor": self.executor,
-            "poll_interval_ms": self.poll_interval_ms,
-            "claim_ttl_seconds": self.claim_ttl_seconds,
-            "max_concurrent_runs": self.max_concurrent_runs,
-            "default_on_missed": self.default_on_missed.as_json(),
-        }
+        return asdict(self)
 
     @property
     def digest(self) -> str:
-        """The settings that affect schedules, as a text. If this text changes, the stored schedules must be updated."""
-        return f"{orjson.dumps(self.default_on_missed.as_json()).decode()} {self.grace} {self.max_concurrent_runs}"
+        """A text of the settings that affect stored schedules. A schedule stored with another text must be updated."""
+        return f"{orjson.dumps(asdict(self.default_on_missed)).decode()} {self.grace} {self.max_concurrent_runs}"
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A checked definition of an agent's schedule. `run_at` is in microseconds since 1970. `target` has the form in
-    which users write it."""
+    """A checked definition of an agent's schedule. `target` has the form in which users write it."""
 
     flow: str
     trigger_type: str
@@ -135,7 +125,7 @@ class Definition:
             "trigger": trigger,
             "target": dict(self.target),
             "allow_session_bootstrap": self.allow_session_bootstrap,
-            "on_missed": None if self.on_missed is None else self.on_missed.as_json(),
+            "on_missed": None if self.on_missed is None else asdict(self.on_missed),
             "metadata": dict(self.metadata),
             "input": None if self.input is None else dict(self.input),
             "on_active_flow": self.on_active_flow,
@@ -147,16 +137,15 @@ class Definition:
         return cron(self.cron_expr or "", tz=zone)
 
     def missed(self, settings: SchedulerSettings) -> OnMissed:
-        """Return the policy for missed due times: the definition's own, or else the default of `settings`. A `catch_up`
-        policy without limits gets the default limits."""
+        """Return the definition's policy for missed due times, or the default from `settings` if the definition has
+        none. A `catch_up` policy without limits gets default limits."""
         missed = self.on_missed or settings.default_on_missed
         if missed.policy == "catch_up" and missed.max_runs is None and missed.max_age_seconds is None:
             return OnMissed("catch_up", 1, _CATCH_UP_AGE)
         return missed
 
     def policies(self, settings: SchedulerSettings) -> Policies:
-        """Return the engine's policies for overlaps and missed due times. With `catch_up`, missed due times run one
-        after the other."""
+        """Return the engine's policies for overlaps and missed due times."""
         missed, grace = self.missed(settings), settings.grace
         if missed.policy == "skip":
             return Policies(Overlap.SKIP, CatchUp("all", window=grace))
@@ -172,15 +161,13 @@ class Definition:
         return missed.max_age_seconds is None or now - run_at <= max(settings.grace, missed.max_age_seconds * SECOND)
 
     def digest(self, zone: str, settings: SchedulerSettings) -> str:
-        """Return a hash of the definition, the zone and the settings. Two definitions with the same hash make the same
-        schedule."""
+        """Return a hash of the definition, the zone and the settings. Equal hashes mean equal schedules."""
         whole = [self.as_json(), zone, settings.digest]
         return hashlib.sha256(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
 def _known(document: object, fields: tuple[str, ...], place: str) -> Mapping[str, Any]:
-    """Return `document` if it is an object with no fields other than `fields`. Raises OstinatoError if `document` is no
-    object, or if it has another field."""
+    """Return `document` if it is an object that has only these fields. Otherwise raise OstinatoError."""
     if not isinstance(document, Mapping):
         raise OstinatoError(f"{place} {short_repr(document)} is not an object with {', '.join(fields)}")
     for name in document:
@@ -197,12 +184,6 @@ def _text(value: object, place: str, most: int = 200) -> str:
     return str(value)
 
 
-def _number(value: object, place: str, most: int = MOST) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
-        raise OstinatoError(f"{place} {short_repr(value)} is not a whole number from 1 to {most:,}")
-    return value
-
-
 def read_on_missed(document: object, place: str) -> OnMissed:
     parts = _known(document, ("policy", "max_runs", "max_age_seconds"), place)
     policy = parts.get("policy")
@@ -211,13 +192,13 @@ def read_on_missed(document: object, place: str) -> OnMissed:
     bounds = {name: parts[name] for name in ("max_runs", "max_age_seconds") if parts.get(name) is not None}
     if policy == "skip" and bounds:
         raise OstinatoError(f"{place}.{next(iter(bounds))} is for the policy 'catch_up'; 'skip' runs nothing")
-    numbers = {name: _number(value, f"{place}.{name}", 100_000_000) for name, value in bounds.items()}
+    numbers = {name: read_whole(value, f"{place}.{name}", 1, 100_000_000) for name, value in bounds.items()}
     return OnMissed(policy, numbers.get("max_runs"), numbers.get("max_age_seconds"))
 
 
 def read_trigger(document: object, zone: str, place: str) -> tuple[str, str | None, Micros | None]:
-    """Return `("cron", expression, None)` or `("once", None, instant)`. A `run_at` without an offset is a local time in
-    the zone. Raises OstinatoError if the trigger is invalid."""
+    """Read a trigger. Return `("cron", expression, None)` or `("once", None, instant)`. A `run_at` without an offset is
+    a local time in `zone`."""
     parts = _known(document, ("type", "expr", "run_at"), place)
     kind = parts.get("type")
     if kind not in ("cron", "once"):
@@ -236,8 +217,8 @@ def read_trigger(document: object, zone: str, place: str) -> tuple[str, str | No
 
 
 def read_expr(value: object, zone: str, place: str) -> str:
-    """Return a cron expression with normalized spaces. Raises OstinatoError if it does not have five fields, is invalid
-    or never has a due time."""
+    """Return a cron expression with normalized spaces. Raises OstinatoError if the expression does not have exactly
+    five fields, is invalid, or never has a due time."""
     expr = " ".join(_text(value, place).split())
     if len(expr.split()) != 5:
         raise OstinatoError(
@@ -255,8 +236,8 @@ def read_expr(value: object, zone: str, place: str) -> str:
 
 
 def read_run_at(value: object, zone: str, place: str) -> Micros:
-    """Read a time, and return it in microseconds since 1970. A time without an offset is a local time in `zone`. Raises
-    OstinatoError if `value` is not a time, or is in a year that schedules do not support."""
+    """Convert a time such as `"2026-03-01T09:00"` into an instant. A time without an offset is a local time in `zone`.
+    Raises OstinatoError if `value` is not a time, or if schedules do not support its year."""
     if not isinstance(value, str | datetime):
         raise OstinatoError(f"{place} {short_repr(value)} is not a time such as '2026-03-01T09:00'")
     moment = read_datetime(value, place)
@@ -320,16 +301,14 @@ def read_metadata(document: object, place: str) -> dict[str, Any]:
 
 
 def read_definition(document: object, zone: str, place: str = "the schedule", *, bootstrap: bool = False) -> Definition:
-    """Read a definition. `bootstrap` is the default of `allow_session_bootstrap`. Raises OstinatoError for the first
-    mistake; the message names its place."""
+    """Read a definition. If the document does not set `allow_session_bootstrap`, its value is `bootstrap`. Raises
+    OstinatoError at the first mistake. The message names the place of the mistake."""
     parts = _known(document, FIELDS, place)
     kind, expr, run_at = read_trigger(parts.get("trigger"), zone, f"{place}.trigger")
     allowed = parts.get("allow_session_bootstrap")
     if allowed is not None and not isinstance(allowed, bool):
         raise OstinatoError(f"{place}.allow_session_bootstrap {short_repr(allowed)} is neither true nor false")
-    during = parts.get("on_active_flow") or "skip"
-    if during not in ON_ACTIVE_FLOW:
-        raise OstinatoError(f"{place}.on_active_flow {short_repr(during)} is none of {', '.join(ON_ACTIVE_FLOW)}")
+    during = read_choice(parts.get("on_active_flow") or "skip", f"{place}.on_active_flow", ON_ACTIVE_FLOW)
     input = parts.get("input")
     if input is not None:
         if not isinstance(input, Mapping):
@@ -352,8 +331,7 @@ def read_definition(document: object, zone: str, place: str = "the schedule", *,
 
 
 def patched(definition: Definition, patch: Mapping[str, Any], zone: str, place: str) -> Definition:
-    """Return the definition with the fields of `patch` changed. Raises OstinatoError if the patch is empty or
-    invalid."""
+    """Return the definition with the fields of `patch`. Raises OstinatoError if the patch is empty or invalid."""
     _known(patch, FIELDS, place)
     if not patch:
         raise OstinatoError(f"{place}: an update changes nothing; give {', '.join(FIELDS)}")
@@ -364,28 +342,17 @@ def read_scheduler(document: object, place: str) -> SchedulerSettings:
     """Read the setting `scheduler` of an agent. Raises OstinatoError if it is invalid."""
     if isinstance(document, SchedulerSettings):
         return document
-    fields = (
-        "enabled",
-        "timezone",
-        "executor",
-        "poll_interval_ms",
-        "claim_ttl_seconds",
-        "max_concurrent_runs",
-        "default_on_missed",
-    )
-    parts = _known(document, fields, place)
-    enabled = parts.get("enabled", True)
-    if not isinstance(enabled, bool):
-        raise OstinatoError(f"{place}.enabled {short_repr(enabled)} is neither True nor False")
+    parts = _known(document, tuple(field.name for field in fields(SchedulerSettings)), place)
+    enabled = read_truth(parts.get("enabled", True), f"{place}.enabled")
     executor = parts.get("executor")
-    if executor is not None and executor not in EXECUTORS:
-        raise OstinatoError(f"{place}.executor {short_repr(executor)} is none of {', '.join(EXECUTORS)}")
+    if executor is not None:
+        read_choice(executor, f"{place}.executor", EXECUTORS)
     zone = parts.get("timezone")
     if zone is not None:
         check_text(zone, f"{place}.timezone")
         zones.zone(zone, f"{place}.timezone")
     numbers = {
-        name: None if parts.get(name) is None else _number(parts[name], f"{place}.{name}")
+        name: None if parts.get(name) is None else read_whole(parts[name], f"{place}.{name}", 1, MOST)
         for name in ("poll_interval_ms", "claim_ttl_seconds", "max_concurrent_runs")
     }
     missed = parts.get("default_on_missed")

@@ -1,5 +1,7 @@
-"""The durable function that an agent's schedule starts at each due time. Depending on the schedule's target, the
-function begins a turn for one user, or starts a campaign. Each run of the function is the record of one occurrence."""
+"""Define the durable function that an agent's schedule starts at each due time.
+
+Each run of the function is one occurrence. It begins a turn for one user, or starts a campaign.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +13,9 @@ from ostinato.engine.outages import read_patiently
 from ostinato.engine.ways import Host
 from ostinato.errors import OstinatoError
 from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
+from ostinato.flows.definition import AgentCodes
 from ostinato.flows.model import SessionStatus, TurnInput
-from ostinato.flows.runner import PlaceOf, find_place, wait_for_outcome
+from ostinato.flows.runner import find_place, wait_for_outcome
 from ostinato.flows.schedules.rows import find_refusal
 from ostinato.flows.store import TURN_WIDTH, read_session, read_turn, read_user
 from ostinato.flows.store import statement as agent_statement
@@ -28,9 +31,16 @@ _HOLD: Micros = 600 * SECOND  # how long a turn in progress counts for `max_conc
 _POLL = 1.0  # seconds between two checks of a turn that another node handles
 
 
-def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Callable[..., Any]:
-    """Return the function `agent-schedule`. `host_of` returns the app's host. `place_of` returns the `Place` for an
-    agent, a namespace and an actor. The function's argument `bounded` says that the agent has `max_concurrent_runs`."""
+def occurrence_function(host_of: Callable[[], Host], codes: AgentCodes) -> Callable[..., Any]:
+    """Return the durable function `agent-schedule`, which an agent's schedule starts at each due time.
+
+    The function begins a turn for the schedule's user, waits until the turn is over, and returns the outcome. If the
+    schedule is for a segment, the function runs a campaign instead. The function's argument `bounded` says whether the
+    limit `max_concurrent_runs` applies to the run.
+
+    - `host_of`: returns the `Host`, the objects that the app provides
+    - `codes`: the agents that are declared in this process
+    """
     holding = Holding()
 
     async def agent_schedule(
@@ -70,7 +80,7 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
             )
 
             def begin_turn(now: Micros) -> Operation[dict[str, Any]]:
-                place = yield from find_place(host_of(), place_of, agent, ctx.namespace, now)
+                place = yield from find_place(host_of(), codes, agent, ctx.namespace, now)
                 return (yield from _begin_turn(place, schedule, origin, turn_input))
 
             return await write_patiently(host_of(), begin_turn)
@@ -95,17 +105,22 @@ def occurrence_function(host_of: Callable[[], Host], place_of: PlaceOf) -> Calla
 
 
 class Holding:
-    """Keeps the runs of occurrences active, so that they count for `max_concurrent_runs`.
+    """Keeps runs of occurrences active while their turns are in progress. Active runs count for `max_concurrent_runs`.
+    Parked runs do not count.
 
-    At most half of the node's slots are used for this. Further runs are parked, and parked runs do not count.
+    At most half of the node's slots are used to keep runs active. Further runs are parked. So more turns than
+    `max_concurrent_runs` can then be in progress.
     """
 
     def __init__(self) -> None:
         self._held = 0
 
     async def hold(self, host: Host, turn_id: str) -> dict[str, Any] | None:
-        """Wait for the outcome of a turn, and return it as JSON. Return None if too many slots are held, if the turn
-        takes long, or if its flow waits. After None, the turn no longer counts for `max_concurrent_runs`."""
+        """Wait for the outcome of a turn, and return it as JSON. The run of the occurrence stays active meanwhile.
+
+        Return None if the run should park and wait instead. There are three reasons: too many runs are kept active, the
+        turn takes long, or the turn's flow waits.
+        """
         engine = host.engine()
         end = engine.clock.now() + _HOLD
         if self._held >= engine.settings.concurrency // 2:
@@ -132,11 +147,14 @@ def _look(turn_id: str) -> Operation[list[Any]]:
 
 
 def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Operation[dict[str, Any]]:
-    """Accept the turn of an occurrence, or refuse the turn with a reason.
+    """Accept the turn of an occurrence, which is one due time of the schedule `id`. Return a dict with `turn`,
+    `outcome` and `attempt`. If the turn is refused, return a dict with only `refused`, the reason.
 
-    Return a dict with `turn`, `outcome` and `attempt`. If the turn is refused, return a dict with only `refused`, the
-    reason. A turn that was accepted before is never refused. A turn is refused if its schedule may no longer run. A
-    turn with a `session_id` but without `bootstrap` is also refused if that session is not active.
+    - If the turn was accepted before, it is not refused.
+    - If the schedule is canceled, the turn is refused.
+    - If the schedule is paused and the occurrence was not created by a call of `trigger`, the turn is refused.
+    - If `turn_input.bootstrap` is false and `turn_input.session_id` is not the user's active session, the turn is
+      refused. This applies only if `session_id` is set and the user exists.
     """
     rows = yield agent_statement("agent_user", namespace=place.namespace, agent=place.agent, user=turn_input.user)
     user = read_user(rows[0]) if rows else None
@@ -163,7 +181,7 @@ def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Op
 async def _run_campaign(
     ctx: FunctionContext, agent: str, schedule: str, scheduled_for: int, attempt: int, definition: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Start the campaign for a segment, wait for it, and return the result of the occurrence."""
+    """Start the campaign for a segment, and wait for its end. Return the result of the occurrence."""
     target = definition["target"]
     child = await ctx.start(
         CAMPAIGN_FUNCTION,

@@ -1,11 +1,12 @@
 """Create, change and cancel schedules of agents. Each function is one transaction, or a part of one.
 
-An agent's schedule consists of a row in the table of agents' schedules, and a schedule of the engine, which fires at
-the due times. Both are changed in the same transaction.
+Each schedule of an agent is stored twice: as a row in the table of agents' schedules, and as a schedule of the engine,
+which fires at the due times. Both are always changed in the same transaction.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeAlias
@@ -24,6 +25,7 @@ from ostinato.flows.schedules.rows import (
     statement,
     stored_row,
 )
+from ostinato.flows.store import write_events
 from ostinato.flows.turns import Place
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.schedules.actions import INPUT, Maker
@@ -41,8 +43,8 @@ _BEFORE = 10  # the priority of a turn for one user, higher than that of campaig
 
 
 class VersionMismatch(edit.TokenMismatch):
-    """Raised if an agent's schedule has another version than the caller expects. `current` is the schedule's present
-    version."""
+    """Raised if an agent's schedule does not have the version that the caller expects. `current` is the version that
+    the schedule has."""
 
     def __init__(self, id: str, expected: int, current: int) -> None:
         words = f"schedule {id!r} has version {current}, not {expected}; read it again and decide again"
@@ -52,8 +54,7 @@ class VersionMismatch(edit.TokenMismatch):
 
 @dataclass(frozen=True, slots=True)
 class Scheduler:
-    """The context of the transactions in this module: the agent's place, its zone, its scheduler settings, and the
-    `Maker` that builds runs of schedules."""
+    """The context of the transactions in this module. `maker` builds the runs of schedules."""
 
     place: Place
     zone: str
@@ -133,8 +134,8 @@ def _stored(scheduler: Scheduler, id: str, origin: str, definition: Definition, 
 
 
 def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise DefinitionError if the definition's `run_at` has passed and would no longer run. The policy for missed due
-    times decides whether a `run_at` in the past still runs."""
+    """Raise DefinitionError if a new schedule would never run because its `run_at` has passed. A `run_at` in the past
+    is accepted if the policy for missed due times still covers it."""
     run_at, now = definition.run_at, scheduler.place.now
     if run_at is not None and run_at <= now and not definition.covers(run_at, now, scheduler.settings):
         catch_up = "on_missed={'policy': 'catch_up', 'max_age_seconds': …} that reaches back to it"
@@ -142,8 +143,8 @@ def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
 
 
 def check_to_come(scheduler: Scheduler, definition: Definition) -> None:
-    """Raise DefinitionError if the definition's `run_at` is in the past. Updates need this check, because an updated
-    schedule would never run a past `run_at`."""
+    """Raise DefinitionError if the `run_at` of a changed definition has passed. Unlike `check_run_at`, accept no time
+    in the past, because after an update a schedule never runs for such a time."""
     if definition.run_at is not None and definition.run_at <= scheduler.place.now:
         raise _has_passed(scheduler, definition, definition.run_at)
 
@@ -157,8 +158,11 @@ def _has_passed(scheduler: Scheduler, definition: Definition, run_at: Micros, or
 def create(
     scheduler: Scheduler, id: str, origin: str, definition: Definition, *, again: bool = True
 ) -> Operation[StoredSchedule]:
-    """Create a schedule and return it. With `again`, return an existing schedule that has the same id, definition and
-    origin. Raises `Conflict` for any other existing schedule with this id."""
+    """Create a schedule, and return it. Raises `Conflict` if the agent already has a schedule with this id.
+
+    There is one exception: with `again`, if the existing schedule has the same definition and origin, return that
+    schedule.
+    """
     place = scheduler.place
     wanted = _stored(scheduler, id, origin, definition, place.new_id(place.now))
     if not (yield statement("insert_agent_schedules", [stored_row(wanted)])):
@@ -172,8 +176,8 @@ def create(
 
 
 def _insert(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
-    """Insert the engine's schedule that fires `stored`, the schedule of an agent. A `run_at` in the past counts as a
-    missed due time. The policies decide whether a missed due time runs."""
+    """Insert the engine's schedule that fires the agent's schedule `stored`. A `run_at` in the past counts as a missed
+    due time."""
     place = scheduler.place
     since = place.now
     if definition.run_at is not None and definition.run_at <= place.now:
@@ -197,8 +201,7 @@ def _insert(scheduler: Scheduler, stored: StoredSchedule, definition: Definition
     )
     schedule = replace(schedule, next=None if schedule.paused else next_time(schedule))
     events = yield from edit.insert_schedules([schedule], place.now, place.actor)
-    yield sql("notify")
-    yield sql("insert_events", events)
+    yield from write_events(*events)
 
 
 def load(scheduler: Scheduler, id: str) -> Operation[StoredSchedule]:
@@ -215,8 +218,8 @@ def unknown(agent: str, id: str) -> NotFound:
 
 
 def load_open(scheduler: Scheduler, id: str, version: int | None = None) -> Operation[StoredSchedule]:
-    """Lock a schedule that is about to be changed, and return it. Raises `NotFound` if there is no such schedule,
-    `Conflict` if it is canceled, or `VersionMismatch` if it has another version."""
+    """Lock and return a schedule that is about to be changed. Raises `NotFound` if the agent has no such schedule,
+    `Conflict` if it is canceled, and `VersionMismatch` if it does not have the expected `version`."""
     stored = yield from load(scheduler, id)
     if stored.status == "canceled":
         raise Conflict(f"schedule {id!r} of agent {stored.agent!r} is canceled; create another")
@@ -226,8 +229,8 @@ def load_open(scheduler: Scheduler, id: str, version: int | None = None) -> Oper
 
 
 def update(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[StoredSchedule]:
-    """Change the definition of a locked schedule, and return the schedule. If the trigger or the zone changes, times
-    that are already due are first processed with the old definition."""
+    """Change the definition of a locked schedule, and return the schedule. If the trigger or the zone changes, due
+    times up to now are first processed with the old definition."""
     new = _stored(scheduler, stored.id, stored.origin, definition, stored.engine_id)
     changed = replace(
         new, status="active", held=stored.held, version=stored.version + 1, created=stored.created, reason=None
@@ -245,14 +248,14 @@ def update(scheduler: Scheduler, stored: StoredSchedule, definition: Definition)
 
 
 def _keep(before: Spec, after: Spec) -> Spec:
-    """Return `before` if both specs are equal, so that an edit does not restart the schedule. Otherwise return
-    `after`."""
+    """Return the spec that an update stores. If both specs have the same JSON, this is `before`, so that the update
+    does not restart the schedule. Otherwise it is `after`."""
     return before if before.to_json() == after.to_json() else after
 
 
 def cancel(scheduler: Scheduler, stored: StoredSchedule, reason: str) -> Operation[StoredSchedule]:
-    """Cancel a locked schedule, and return it. A turn in progress is finished; a campaign stops before its next
-    recipient. A schedule that is already canceled or completed does not change."""
+    """Cancel a locked schedule, and return it. A turn in progress is finished. A campaign stops before its next
+    recipient. If the schedule is already canceled or completed, nothing changes."""
     place = scheduler.place
     yield sql("lock_schedules", [(stored.engine_id,)])
     ((shown,),) = yield statement("agent_schedule_is", namespace=place.namespace, agent=place.agent, id=stored.id)
@@ -279,8 +282,11 @@ def pause(scheduler: Scheduler, stored: StoredSchedule, note: str) -> Operation[
 
 
 def resume(scheduler: Scheduler, stored: StoredSchedule, note: str) -> Operation[StoredSchedule]:
-    """Resume a locked schedule, and return it. Due times within the pause count as missed and run only if the policy is
-    `catch_up`. Raises `Conflict` if the agent's scheduler is not enabled."""
+    """Resume a paused schedule, and return it. The caller must have locked the row of the schedule.
+
+    Due times within the pause run only if the policy `on_missed` is `catch_up`. Raises `Conflict` if the agent's
+    scheduler is not enabled.
+    """
     if not scheduler.settings.enabled:
         raise Conflict(f"{DISABLED}: scheduler={{'enabled': True}} resumes its schedules")
     definition = stored.read()
@@ -291,7 +297,8 @@ def resume(scheduler: Scheduler, stored: StoredSchedule, note: str) -> Operation
 
 
 def trigger(scheduler: Scheduler, stored: StoredSchedule) -> Operation[Mapping[str, Any]]:
-    """Run a locked schedule now. Return a dict with the `id`, the `status` and the `origin` of the run."""
+    """Run a locked schedule now. Return a dict with the `id`, the `status` and the `origin` of the run. If the run
+    waits or was skipped, the dict may also have the `reason`."""
     answer = yield from edit.trigger(scheduler.call(stored.name, "trigger"), None, None)
     run: Mapping[str, Any] = answer["run"]
     return run
@@ -305,36 +312,40 @@ def _count(scheduler: Scheduler, stored: StoredSchedule) -> Operation[StoredSche
 
 # When a node starts
 
-Done: TypeAlias = dict[str, list[str]]
+Done: TypeAlias = defaultdict[str, list[str]]  # the ids of changed schedules, by the kind of change
 
 
 def apply_declared(
     scheduler: Scheduler, wanted: Mapping[str, Definition], can_begin: Callable[[Definition], None]
 ) -> Operation[Done]:
-    """Make an agent's stored schedules match `wanted`, the schedules that its code declares. Return the ids of changed
-    schedules by the kind of change: created, updated, canceled, held or released. A schedule is held (paused) while the
-    agent's scheduler is disabled, and is released afterwards. `can_begin` checks each definition, and raises if its
-    turns could not begin."""
+    """Make an agent's stored schedules match `wanted`, the schedules that the agent's code declares.
+
+    Return a dict from the kind of change to the ids of the changed schedules. The kinds are `created`, `updated`,
+    `canceled`, `held` and `released`. A schedule is held if it is paused because the agent's scheduler is disabled. It
+    is released when the scheduler is enabled again.
+
+    `can_begin` is called with each definition, and raises an error if the definition could not begin a turn.
+    """
     place = scheduler.place
     yield statement("lock_declared_agent", name=place.agent)
     rows = yield statement("declared_agent_schedules", namespace=place.namespace, agent=place.agent)
     present = {state.stored.id: state for state in map(_present, rows)}
-    done: Done = {}
+    done: Done = defaultdict(list)
     for key, definition in wanted.items():
         can_begin(definition)
         state = present.pop(f"cfg:{key}", None)
         if state is None:
             yield from create(scheduler, f"cfg:{key}", "config", definition)
-            _note(done, "created", f"cfg:{key}")
+            done["created"].append(f"cfg:{key}")
         elif state.shown == "canceled":
             yield from _revive(scheduler, state.stored, definition)
-            _note(done, "created", state.stored.id)
+            done["created"].append(state.stored.id)
         else:
             yield from _bring_up_to_date(scheduler, state, definition, done)
     for state in present.values():
         if state.stored.status != "canceled" and state.shown != "completed":
             yield from cancel(scheduler, state.stored, "it is no longer in the code")
-            _note(done, "canceled", state.stored.id)
+            done["canceled"].append(state.stored.id)
     return done
 
 
@@ -342,12 +353,11 @@ Cursor: TypeAlias = tuple[str, str]  # the namespace and the id of the last sche
 
 
 def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation[tuple[Done, Cursor | None]]:
-    """Apply the agent's present zone and settings to one page of its schedules.
+    """Apply the agent's present zone and settings to one page of its schedules in all namespaces. Schedules that the
+    code declares are left out.
 
-    The pages include schedules from all namespaces, but none that the code declares. Return a pair:
-
-    - a dict from the kind of change to the ids of the changed schedules
-    - the cursor of the next page, or None after the last page
+    Return two values: a dict from the kind of change to the ids of the changed schedules, and the cursor of the next
+    page. On the last page, the cursor is None.
     """
     place, settings = scheduler.place, scheduler.settings
     names = {"agent": place.agent, "zone": scheduler.zone, "settings": settings.digest}
@@ -355,7 +365,7 @@ def apply_settings(scheduler: Scheduler, after: Cursor, limit: int) -> Operation
     rows = yield statement(
         "stale_agent_schedules", **names, held=0 if settings.enabled else 1, within=within, after=last, limit=limit
     )
-    done: Done = {}
+    done: Done = defaultdict(list)
     for state in map(_present, rows):
         scheduler_there = replace(scheduler, place=replace(place, namespace=state.stored.namespace))
         yield from _bring_up_to_date(scheduler_there, state, state.stored.read(), done)
@@ -372,28 +382,24 @@ def _present(row: Row) -> _Present:
     return _Present(read_stored(row[:-2]), row[-2], row[-1])
 
 
-def _note(done: Done, what: str, id: str) -> None:
-    done.setdefault(what, []).append(id)
-
-
 def _bring_up_to_date(scheduler: Scheduler, state: _Present, definition: Definition, done: Done) -> Operation[None]:
     stored, enabled = state.stored, scheduler.settings.enabled
     if stored.digest != definition.digest(scheduler.zone, scheduler.settings):
         stored = yield from update(scheduler, stored, definition)
-        _note(done, "updated", stored.id)
+        done["updated"].append(stored.id)
     elif state.shown == "completed":
         return
     if not enabled and state.paused is None:
         yield from pause(scheduler, replace(stored, held=1), DISABLED)
-        _note(done, "held", stored.id)
+        done["held"].append(stored.id)
     elif enabled and stored.held:
         yield from resume(scheduler, stored, "")
-        _note(done, "released", stored.id)
+        done["released"].append(stored.id)
 
 
 def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
-    """Create a declared schedule again. It was canceled because the code no longer declared it, and the code now
-    declares it again."""
+    """Create the schedule `stored` again, with `definition`. It was canceled when the code no longer declared it, and
+    now the code declares it again."""
     place = scheduler.place
     new = _stored(scheduler, stored.id, stored.origin, definition, place.new_id(place.now))
     new = replace(new, version=stored.version + 1, created=stored.created)
@@ -405,8 +411,6 @@ def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition
 
 
 def note_tool_denial(place: Place, subject: str, data: Mapping[str, Any]) -> Operation[None]:
-    """Write the event `schedule:tool_scope_denied`: the call of a schedule tool was refused, because it went beyond
-    what the tool may do for the current user."""
+    """Write the event `schedule:tool_scope_denied`: a schedule tool refused what the current user may not do."""
     body = {name: value for name, value in data.items() if value is not None}
-    yield sql("notify")
-    yield sql("insert_events", [audit(place.now, place.namespace, "schedule:tool_scope_denied", subject, None, **body)])
+    yield from write_events(audit(place.now, place.namespace, "schedule:tool_scope_denied", subject, None, **body))

@@ -12,8 +12,9 @@ import orjson
 
 from ostinato.errors import Conflict
 from ostinato.flows.schedules.definition import Definition, SchedulerSettings, read_definition
+from ostinato.flows.views import make_view
 from ostinato.model import Run, Status
-from ostinato.schedules.companions import Companion, InsertedRun
+from ostinato.schedules.companions import Companion
 from ostinato.schedules.rows import read_detail, read_outcomes
 from ostinato.store.columns import getter, reader, table, writer
 from ostinato.store.contract import Operation, Row
@@ -39,10 +40,9 @@ statement = Statements(
 class StoredSchedule:
     """The row of an agent's schedule.
 
-    - `engine_id`: the id of the engine's schedule, which fires the agent's schedule
-    - `name`: the name of the engine's schedule
+    - `engine_id`, `name`: the id and the name of the engine's schedule, which fires the agent's schedule
     - `definition`: the definition of the agent's schedule, as JSON
-    - `held`: 1 while the agent's schedule is paused because the agent's scheduler is disabled, otherwise 0
+    - `held`: 1 if the schedule is paused because the agent's scheduler is disabled, otherwise 0
     """
 
     namespace: str
@@ -74,6 +74,21 @@ class StoredSchedule:
 read_stored = reader(StoredSchedule, _COLUMNS)
 stored_row = writer(_COLUMNS)
 place_of_stored = getter(_COLUMNS, "namespace", "id")
+
+
+@dataclass(frozen=True, slots=True)
+class TriggeredRun:
+    """What a trigger did. The `status` is:
+
+    - `started`: the run was started
+    - `buffered`: an earlier run of the same schedule is not over, and the run starts after it
+    - `waiting`: the schedule has released the run, but the run cannot start yet; `reason` says why
+    - `skipped`: the run will not start; `reason` says why
+    """
+
+    run_id: str
+    status: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +130,11 @@ class ScheduleRecord:
 class ScheduleRunRecord:
     """One occurrence of a schedule, or several missed due times in one record.
 
-    - `scheduled_for`: the due time, or the first of several
-    - `outcome`: `success`, `skipped`, `failed` or `canceled_hitl`, or None, if the occurrence is in progress
-    - `request_id`: the id of the turn, or None, if no turn is recorded
-    - `count`: the number of due times; above 1 only for missed due times
-    - `last`: the due time, or the last of several
-    - `origin`: `auto` for a due time, otherwise a text that identifies the trigger
+    - `scheduled_for`, `last`: the first and the last due time of the record; usually they are the same
+    - `outcome`: `success`, `skipped`, `failed` or `canceled_hitl`; None while the occurrence is in progress
+    - `request_id`: the id of the turn; None if no turn is recorded
+    - `count`: the number of due times; only a record of missed due times has more than one
+    - `origin`: `auto` for a due time, otherwise a text that identifies the call of `trigger`
     """
 
     id: str
@@ -152,41 +166,30 @@ def record_of(row: Row, settings: SchedulerSettings) -> ScheduleRecord:
     definition = stored.read()
     missed = definition.missed(settings)
     ended = read_outcomes(outcome).ended_at
-    return ScheduleRecord(
-        stored.id,
-        stored.agent,
-        stored.flow,
-        stored.target_kind,
-        stored.user_external_id,
-        definition.target.get("session_id"),
-        stored.campaign_id,
-        definition.target.get("segment"),
-        definition.trigger_type,
-        definition.cron_expr,
-        None if definition.run_at is None else to_datetime(definition.run_at),
-        stored.timezone,
-        definition.allow_session_bootstrap,
-        missed.policy,
-        missed.max_runs,
-        missed.max_age_seconds,
-        None if following is None or status != "active" else to_datetime(following),
-        None if ended is None else to_datetime(ended),
-        status,
-        stored.version,
-        definition.metadata,
-        definition.input,
-        definition.on_active_flow,
-        stored.origin,
-        stored.reason,
-        to_datetime(stored.created),
-        to_datetime(stored.updated),
-        stored.actor,
-        stored.name,
+    return make_view(
+        ScheduleRecord,
+        stored,
+        target_user_external_id=stored.user_external_id,
+        target_session_id=definition.target.get("session_id"),
+        segment_selector=definition.target.get("segment"),
+        trigger_type=definition.trigger_type,
+        cron_expr=definition.cron_expr,
+        run_at=None if definition.run_at is None else to_datetime(definition.run_at),
+        allow_session_bootstrap=definition.allow_session_bootstrap,
+        on_missed_policy=missed.policy,
+        max_runs=missed.max_runs,
+        max_age_seconds=missed.max_age_seconds,
+        next_run_at=None if following is None or status != "active" else to_datetime(following),
+        last_run_at=None if ended is None else to_datetime(ended),
+        status=status,
+        metadata=definition.metadata,
+        input=definition.input,
+        on_active_flow=definition.on_active_flow,
     )
 
 
 class CampaignEnd(NamedTuple):
-    """How the campaign of an occurrence ended. `finished` and `outcome` are None if the campaign has not ended yet."""
+    """How the campaign of an occurrence ended. While the campaign is in progress, `finished` and `outcome` are None."""
 
     scheduled_for: Micros
     finished: Micros | None
@@ -196,7 +199,6 @@ class CampaignEnd(NamedTuple):
 
 
 def run_records(runs: Sequence[Run], stored: StoredSchedule) -> Operation[list[ScheduleRunRecord]]:
-    """Convert the runs of a schedule's occurrences into records."""
     begins: dict[str, Micros] = {}
     if runs:
         begins = {row[0]: row[1] for row in (yield statement("occurrence_begins", [(run.id,) for run in runs]))}
@@ -219,9 +221,10 @@ def _nominal(run: Run) -> Micros:
 def _run_record(
     run: Run, stored: StoredSchedule, begun: Micros | None, campaign: CampaignEnd | None
 ) -> ScheduleRunRecord:
-    """Return the record of an occurrence, made from its `run`.
+    """Return the record of the occurrence with the run `run`.
 
-    If the run was stopped and `campaign` is given, the outcome, reason and end time come from `campaign`.
+    `campaign` says how the campaign of the occurrence ended, or is None if there is no campaign. If the run was stopped
+    and there is a campaign, the record has the outcome of the campaign instead of that of the run.
     """
     detail = read_detail(run.detail)
     result: dict[str, Any] = {}
@@ -260,7 +263,7 @@ def _run_record(
     )
 
 
-def _nothing(inserted: Sequence[InsertedRun]) -> Operation[None]:
+def _nothing(_: Sequence[Any]) -> Operation[None]:
     yield from ()
 
 
@@ -268,17 +271,12 @@ def _forget(ids: Sequence[str]) -> Operation[None]:
     yield statement("forget_agent_schedules", [(id,) for id in ids])
 
 
-def _forget_runs(ids: Sequence[str]) -> Operation[None]:
-    yield from ()
-
-
-COMPANION = Companion(_nothing, _forget, _forget_runs, "app.agents.schedules(…).update, or the code that declares it")
+COMPANION = Companion(_nothing, _forget, _nothing, "app.agents.schedules(…).update, or the code that declares it")
 
 
 def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operation[str | None]:
-    """Return why an occurrence that has fired must not begin: `schedule_canceled` or `schedule_paused`. Return None if
-    it may begin. `asked` means that a call of `trigger` created the occurrence. Such an occurrence begins even if the
-    schedule is paused."""
+    """Return why an occurrence must not begin: `schedule_canceled` or `schedule_paused`. Return None if it may begin.
+    `asked` means that a call of `trigger` created the occurrence, which may then begin even during a pause."""
     rows = yield statement("agent_schedule_is", namespace=namespace, agent=agent, id=id)
     if not rows or rows[0][0] == "canceled":
         return "schedule_canceled"
@@ -286,8 +284,7 @@ def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operati
 
 
 def check_changeable(stored: StoredSchedule) -> None:
-    """Raise `Conflict` if the schedule is declared in the code. A declared schedule can be paused and resumed, but not
-    changed or canceled."""
+    """Raise `Conflict` if the schedule is declared in the code. Such a schedule can only be paused and resumed."""
     if stored.origin == "config":
         raise Conflict(
             f"schedule {stored.id!r} of agent {stored.agent!r} is declared in the code (schedules=…); change it there, "

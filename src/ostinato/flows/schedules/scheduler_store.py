@@ -3,9 +3,9 @@
 With `SchedulerStore`, the executor lists due occurrences, claims one and reports its outcome. `SchedulerStore`
 implements the store contract of Zupa's RFC on scheduled flows.
 
-An occurrence is a run. A claim gives the run the status waiting. Nodes claim only ready runs, so no node claims this
-run. When the claim expires, the run is ready again. A node that has the agent's code claims these runs like all others,
-without this module.
+Each occurrence is a run. The executor's claim gives the run the status waiting, so that no node claims it: nodes claim
+only ready runs. When the executor's claim expires, the run is ready again. A node with the agent's code claims ready
+runs in the ordinary way, without this module.
 """
 
 from __future__ import annotations
@@ -22,10 +22,12 @@ from ostinato.engine.limits import let_out
 from ostinato.engine.rows import event_row, of_schedule, timer_row, whole_run
 from ostinato.engine.runs import Ended, after_chains, lock_owners
 from ostinato.engine.ways import Host
-from ostinato.errors import Conflict, OstinatoError, check_limit, check_text, short_repr
+from ostinato.errors import Conflict, OstinatoError, check_limit, check_text
 from ostinato.flows.model import Outcome
+from ostinato.flows.read_values import read_choice
 from ostinato.flows.schedules.operations import OCCURRENCE
 from ostinato.flows.schedules.rows import StoredSchedule, read_stored, statement
+from ostinato.flows.store import write_events
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.functions.model import WAKE
 from ostinato.model import Run, Status, Timer
@@ -54,8 +56,7 @@ class Claim:
     - `attempt`: the number of the run's attempt, from 1 on
     - `epoch`: a number that distinguishes the claim from later claims of the same run
 
-    `run_id`, `attempt` and `epoch` are set only if `status` is `claimed`. The status `stale` means that the schedule is
-    canceled or paused, or that there is no such occurrence.
+    `stale` means that the schedule is canceled or paused, or that there is no such occurrence.
     """
 
     status: Literal["claimed", "already_claimed", "stale"]
@@ -67,7 +68,7 @@ class Claim:
 class SchedulerStore:
     """The due occurrences of one agent's schedules. `await app.agents.schedules(agent).store()` returns it."""
 
-    def __init__(self, host: Callable[[], Host], agent: str, namespace: str, ttl: timedelta | None) -> None:
+    def __init__(self, host: Host, agent: str, namespace: str, ttl: timedelta | None) -> None:
         self._host = host
         self._agent = agent
         self._namespace = namespace
@@ -86,11 +87,11 @@ class SchedulerStore:
                 for id, definition, detail in rows
             ]
 
-        return await self._host().store.read(read)
+        return await self._host.store.read(read)
 
     async def claim(self, schedule_id: str, scheduled_for: datetime, claim_until: datetime | None = None) -> Claim:
-        """Claim one occurrence until `claim_until`, by default for the scheduler's `claim_ttl_seconds`. If two callers
-        claim the same occurrence at the same time, only one of them gets the status `claimed`. Raises OstinatoError if
+        """Claim one occurrence until `claim_until`. By default, the claim lasts for the setting `claim_ttl_seconds`. If
+        several callers claim the same occurrence, only one gets the status `claimed`. Raises OstinatoError if
         `claim_until` has passed."""
         check_text(schedule_id, "the schedule's id")
         nominal = from_datetime(scheduled_for)
@@ -115,7 +116,7 @@ class SchedulerStore:
                 yield sql("insert_events", [of_schedule(now, run, "schedule:run_started")])
             return Claim("claimed", run.id, run.number, run.claim + 1)
 
-        now = self._host().engine().clock.now()
+        now = self._host.engine().clock.now()
         until = now + self._ttl // timedelta(microseconds=1) if claim_until is None else from_datetime(claim_until)
         if until <= now:
             raise OstinatoError(f"claim_until {claim_until} has passed")
@@ -136,26 +137,24 @@ class SchedulerStore:
     async def complete_run(self, claim: Claim, outcome: str, metadata: Mapping[str, Any] | None = None) -> None:
         """Report the outcome of a claimed occurrence. `metadata` may have reason, request_id, session_id, delivered and
         expanded_recipients. Raises `Conflict` if the claim has expired or the run is over."""
-        if outcome not in set(Outcome):
-            raise OstinatoError(f"outcome {short_repr(outcome)} is none of {', '.join(Outcome)}")
+        read_choice(outcome, "outcome", Outcome)
         result = to_json({**(metadata or {}), "outcome": outcome}, "the metadata")
 
         def write(now: Micros) -> Operation[None]:
             (row,) = yield sql("runs_by_ids", [(claim.run_id,)])
-            kinds = self._host().engine().kinds
+            kinds = self._host.engine().kinds
             owners = yield from lock_owners([whole_run(row)], kinds)
             run = yield from self._lock_held(claim)
             yield statement("finish_occurrence", id=run.id, result=result, now=now)
             yield sql("drop_timers", [(FUNCTION, run.id)])
             after = yield from after_chains(owners, [Ended(run, Status.SUCCEEDED, None, result)], now, kinds)
-            yield sql("notify")
-            yield sql("insert_events", [event_row(now, run, "run:succeeded"), *after.events])
+            yield from write_events(event_row(now, run, "run:succeeded"), *after.events)
 
         await self._write(write)
 
     async def fail_run(self, claim: Claim, reason: str, retry_at: datetime | None = None) -> None:
-        """Report that a claimed occurrence failed. With `retry_at`, it is due again at that time, and any executor may
-        claim it. Raises `Conflict` if the claim has expired or the run is over."""
+        """Report that a claimed occurrence failed. With `retry_at`, it is due again at that time. Otherwise it ends
+        with the outcome `failed`. Raises `Conflict` if the claim has expired or the run is over."""
         check_text(reason, "the reason")
         if retry_at is None:
             await self.complete_run(claim, "failed", {"reason": reason})
@@ -177,8 +176,7 @@ class SchedulerStore:
         return run
 
     async def _write(self, make: Callable[[Micros], Operation[Any]]) -> Any:
-        host = self._host()
-        now = host.engine().clock.now()
-        written = await host.store.run(lambda _: make(now))
-        host.engine().attend()
+        now = self._host.engine().clock.now()
+        written = await self._host.store.run(lambda _: make(now))
+        self._host.engine().attend()
         return written

@@ -1,8 +1,7 @@
 """Give an agent tools that schedule turns for the user it talks with.
 
-The user comes from the session (`ToolContext`), never from the model's arguments. A tool refuses a request for another
-user's schedule, or for a flow that is not allowed. Such a refusal writes the event `schedule:tool_scope_denied` for
-operators.
+The user comes from the session (`ToolContext`), never from the model's arguments. If a tool refuses a request for
+another user's schedule or for a flow that is not allowed, it writes the event `schedule:tool_scope_denied`.
 """
 
 from __future__ import annotations
@@ -10,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ostinato.engine.ways import Host
 from ostinato.errors import Conflict, NotFound, OstinatoError, check_text, did_you_mean, short_repr
 from ostinato.flows.definition import Agent, Tool
 from ostinato.flows.errors import Denied
 from ostinato.flows.model import CLASSIC
+from ostinato.flows.read_values import read_truth, read_whole
 from ostinato.flows.routers import startable
 from ostinato.flows.schedules import operations
 from ostinato.flows.schedules.api import AgentSchedules, make_scheduler
@@ -34,6 +33,7 @@ from ostinato.when.instants import SECOND, Micros
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
+SchedulesIn: TypeAlias = Callable[[str], AgentSchedules]  # takes a namespace, returns the agent's schedules there
 _TIMEOUT: Micros = 10 * SECOND
 _LOOKED = 200  # due times of a cron expression whose distances are compared
 _MOST_LISTED = 100
@@ -47,7 +47,7 @@ NAMES = (
 
 @dataclass(frozen=True, slots=True)
 class ScheduleTools:
-    """The settings of the tools with which an agent creates schedules. Call `schedule_tools` to make such an object."""
+    """The settings of the tools with which an agent creates schedules. `schedule_tools` returns such an object."""
 
     flows: frozenset[str] | None
     max_active: int
@@ -66,23 +66,19 @@ def schedule_tools(
 ) -> ScheduleTools:
     """Let an agent schedule turns for the user it talks with: `app.agent(…, tools=[schedule_tools(["remind"])])`.
 
-    `flows` are the flows that may be scheduled; `"*"` means all flows of the agent. A user can have at most
-    `max_active` schedules from these tools; canceled and completed schedules do not count. Two due times of one
-    schedule must be at least `min_interval` apart. By default, schedules are created and changed only in answer to a
-    user's message. With `in_scheduled_turns`, a scheduled turn can create and change schedules, too.
+    - `flows`: the flows that may be scheduled; `"*"` means all flows of the agent
+    - `max_active`: how many active or paused schedules from these tools a user can have at most
+    - `min_interval`: how far apart two due times of one schedule must be at least
+    - `in_scheduled_turns`: if false, only a turn that answers a message of the user may create or update schedules; if
+      true, every turn may, for example a scheduled turn; canceling a schedule is always allowed
+    - `allow_session_bootstrap`: whether the turns of a schedule may open a session; the agent can set another value for
+      each schedule
     """
     if flows != "*" and (isinstance(flows, str) or not all(isinstance(flow, str) and flow for flow in flows)):
         raise OstinatoError(f"schedule_tools: flows {short_repr(flows)} is neither a list of names nor '*'")
-    if not isinstance(max_active, int) or isinstance(max_active, bool) or not 1 <= max_active <= 10_000:
-        raise OstinatoError(
-            f"schedule_tools: max_active {short_repr(max_active)} is not a whole number from 1 to 10,000"
-        )
-    for name, value in (
-        ("in_scheduled_turns", in_scheduled_turns),
-        ("allow_session_bootstrap", allow_session_bootstrap),
-    ):
-        if not isinstance(value, bool):
-            raise OstinatoError(f"schedule_tools: {name} {short_repr(value)} is neither True nor False")
+    read_whole(max_active, "schedule_tools: max_active", 1, 10_000)
+    read_truth(in_scheduled_turns, "schedule_tools: in_scheduled_turns")
+    read_truth(allow_session_bootstrap, "schedule_tools: allow_session_bootstrap")
     least = read_length(min_interval, "min_interval")
     if least < 60 * SECOND:
         raise OstinatoError(f"schedule_tools: min_interval {min_interval!r} is less than a minute")
@@ -90,22 +86,10 @@ def schedule_tools(
     return ScheduleTools(allowed, max_active, least, in_scheduled_turns, allow_session_bootstrap)
 
 
-class Surroundings(Protocol):
-    """What the tools need from the app at the time of a call."""
-
-    def host(self) -> Host: ...
-
-    def schedules(self, agent: str, namespace: str) -> AgentSchedules: ...
-
-    def place(self, agent: str, namespace: str) -> Place: ...
-
-    def declared(self, agent: str) -> Mapping[str, Any]: ...
-
-
-def add_schedule_tools(agent: Agent, tools: ScheduleTools, around: Surroundings) -> None:
-    """Give `agent` the tools for the current user's schedules: create, update, cancel and list. Raises OstinatoError if
-    the agent already has one of these tools."""
-    calls = _Calls(agent, tools, around)
+def add_schedule_tools(agent: Agent, tools: ScheduleTools, schedules_in: SchedulesIn) -> None:
+    """Give `agent` the tools with which the model manages the current user's schedules. Raises OstinatoError if the
+    agent already has a tool with the name of one of these tools."""
+    calls = _Calls(agent, tools, schedules_in)
     create, update, cancel, listing = _models()
     for name, function, arguments in (
         (NAMES[0], calls.create, create),
@@ -130,8 +114,8 @@ def add_schedule_tools(agent: Agent, tools: ScheduleTools, around: Surroundings)
 
 
 def check_schedule_tools(agent: Agent) -> None:
-    """Raise `NotFound` if a flow that may be scheduled does not exist, or OstinatoError if it needs an input. Call this
-    when the whole agent is declared."""
+    """Check the flows that the tools may schedule. Raise `NotFound` if the agent has no such flow, and OstinatoError if
+    a flow needs an input. Call this when the whole agent is declared."""
     for tools in agent.settings.tools:
         for flow in sorted(tools.flows or ()):
             if flow != CLASSIC and flow not in agent.flows:
@@ -145,7 +129,7 @@ def check_schedule_tools(agent: Agent) -> None:
 
 
 def _models() -> tuple[type[BaseModel], type[BaseModel], type[BaseModel], type[BaseModel]]:
-    """Return the models of the tools' arguments, in the order create, update, cancel, list. No tool has an argument for
+    """Return pydantic models for the arguments of the tools create, update, cancel and list. No model has a field for
     the target, because the target is always the current user."""
     from pydantic import BaseModel, ConfigDict, Field
 
@@ -187,10 +171,10 @@ def _models() -> tuple[type[BaseModel], type[BaseModel], type[BaseModel], type[B
 
 
 class _Calls:
-    def __init__(self, agent: Agent, tools: ScheduleTools, around: Surroundings) -> None:
+    def __init__(self, agent: Agent, tools: ScheduleTools, schedules_in: SchedulesIn) -> None:
         self._agent = agent
         self._tools = tools
-        self._around = around
+        self._schedules_in = schedules_in
 
     async def create(
         self,
@@ -203,7 +187,7 @@ class _Calls:
     ) -> dict[str, Any]:
         """Schedule a flow for the user of this conversation, once or again and again."""
         await self._check_turn(ctx, NAMES[0])
-        scheduler, declared = self._scheduler(ctx)
+        scheduler, declared = await self._scheduler(ctx)
         document = {
             "flow": flow,
             "trigger": _plain(trigger),
@@ -222,7 +206,7 @@ class _Calls:
         def check_room() -> Operation[None]:
             yield from self._check_room(scheduler.place, ctx, id)
 
-        schedules = self._around.schedules(ctx.agent, ctx.namespace)
+        schedules = self._schedules_in(ctx.namespace)
         await schedules.create_as(scheduler, declared, id, "tool", definition, check_room)
         return show(await schedules.get(id))
 
@@ -246,7 +230,7 @@ class _Calls:
         patch = {name: value for name, value in fields.items() if value is not None}
         if not patch:
             raise OstinatoError(f"the update changes nothing; give {', '.join(fields)}")
-        scheduler, _ = self._scheduler(ctx)
+        scheduler, _ = await self._scheduler(ctx)
 
         def change(stored: StoredSchedule) -> Operation[None]:
             if stored.status == "canceled":
@@ -262,7 +246,7 @@ class _Calls:
 
     async def cancel(self, ctx: ToolContext, schedule_id: str) -> dict[str, Any]:
         """Cancel a schedule of the user of this conversation."""
-        scheduler, _ = self._scheduler(ctx)
+        scheduler, _ = await self._scheduler(ctx)
 
         def change(stored: StoredSchedule) -> Operation[None]:
             yield from operations.cancel(scheduler, stored, "canceled in a conversation")
@@ -271,7 +255,7 @@ class _Calls:
 
     async def list(self, ctx: ToolContext, flow: str | None, status: str | None) -> list[dict[str, Any]]:
         """List the schedules of the user of this conversation."""
-        records = await self._around.schedules(ctx.agent, ctx.namespace).list(
+        records = await self._schedules_in(ctx.namespace).list(
             flow=flow,
             status=status,
             target_kind="user",
@@ -283,10 +267,10 @@ class _Calls:
     async def _change(
         self, ctx: ToolContext, tool: str, id: str, change: Callable[[StoredSchedule], Operation[None]]
     ) -> dict[str, Any]:
-        """Change a schedule of the current user, and return it as the model sees it. Raises `NotFound` if there is no
-        such schedule or the current user may not change it, so that the model cannot tell the two cases apart."""
+        """Change a schedule of the current user, and return it as a dict for the model. Raises `NotFound` if there is
+        no such schedule. A schedule that the user may not change counts as not found, to hide that it exists."""
         check_text(id, "schedule_id")
-        scheduler, _ = self._scheduler(ctx)
+        scheduler, _ = await self._scheduler(ctx)
         place = scheduler.place
 
         def write(_: int) -> Operation[str | None]:
@@ -302,14 +286,14 @@ class _Calls:
             yield from change(stored)
             return None
 
-        host = self._around.host()
-        refused = await host.store.run(write)
+        schedules = self._schedules_in(ctx.namespace)
+        refused = await schedules.host.store.run(write)
         if refused is not None:
             if refused != "unknown":
                 await self._deny(ctx, tool, refused, schedule_id=id)
             raise NotFound(f"you have no schedule {id!r} that can be changed")
-        host.engine().attend()
-        return show(await self._around.schedules(ctx.agent, ctx.namespace).get(id))
+        schedules.host.engine().attend()
+        return show(await schedules.get(id))
 
     # Checks
 
@@ -340,8 +324,8 @@ class _Calls:
                 )
 
     def _check_room(self, place: Place, ctx: ToolContext, id: str) -> Operation[None]:
-        """Raise `Conflict` if the user already has `max_active` other schedules from these tools. Canceled and
-        completed schedules do not count. This locks the user, so two calls at the same time cannot exceed the limit."""
+        """Lock the user, and raise `Conflict` if the user already has `max_active` schedules from these tools. The
+        schedule `id` does not count, nor do canceled and completed schedules."""
         yield from _lock_user(place, ctx)
         names = {"namespace": place.namespace, "agent": place.agent, "user": ctx.user.external_id}
         ((count,),) = yield statement("count_agent_schedules", **names, besides=id)
@@ -351,12 +335,15 @@ class _Calls:
     async def note_refusal(
         self, ctx: ToolContext, tool: str, arguments: Mapping[str, Any], extra: Sequence[str]
     ) -> None:
-        """Write a denial event if the model has passed arguments that the tool does not have."""
+        """Handle a call of a tool that was refused because its arguments are wrong. `extra` are the names of the
+        arguments that the model passed and the tool does not have. If `extra` is not empty, write an event about the
+        refused call."""
         if extra:
             await self._deny(ctx, tool, "undeclared_arguments", arguments=[name[:100] for name in extra[:20]])
 
     async def _deny(self, ctx: ToolContext, tool: str, reason: str, **more: Any) -> None:
-        place = self._around.place(ctx.agent, ctx.namespace)
+        schedules = self._schedules_in(ctx.namespace)
+        place, _ = await schedules.place_and_declaration()
         data = {
             "agent": ctx.agent,
             "tool": tool,
@@ -369,12 +356,13 @@ class _Calls:
             "key": ctx.key,
             **more,
         }
-        await self._around.host().store.run(lambda _: note_tool_denial(place, ctx.turn.id, data))
+        await schedules.host.store.run(lambda _: note_tool_denial(place, ctx.turn.id, data))
 
-    def _scheduler(self, ctx: ToolContext) -> tuple[Scheduler, Mapping[str, Any]]:
-        declared = self._around.declared(ctx.agent)
-        place = replace(self._around.place(ctx.agent, ctx.namespace), actor=f"user:{ctx.user.external_id}")
-        return make_scheduler(self._around.host(), place, declared), declared
+    async def _scheduler(self, ctx: ToolContext) -> tuple[Scheduler, Mapping[str, Any]]:
+        schedules = self._schedules_in(ctx.namespace)
+        place, declared = await schedules.place_and_declaration()
+        place = replace(place, actor=f"user:{ctx.user.external_id}")
+        return make_scheduler(schedules.host, place, declared), declared
 
 
 def _lock_user(place: Place, ctx: ToolContext) -> Operation[None]:
@@ -386,7 +374,7 @@ def _plain(value: Any) -> Any:
 
 
 def show(record: ScheduleRecord) -> dict[str, Any]:
-    """Return a schedule as a dict for the model. The dict has nothing about operators, campaigns or other users."""
+    """Return a schedule as a dict for the model. The dict says nothing about operators, campaigns or other users."""
     trigger = {"type": record.trigger_type}
     if record.cron_expr is not None:
         trigger["expr"] = record.cron_expr

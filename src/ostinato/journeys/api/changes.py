@@ -40,7 +40,6 @@ from ostinato.journeys.runtime.start import PendingStart, new_run
 from ostinato.journeys.runtime.submit import (
     Outdated,
     StepNotActive,
-    SubmitResult,
     fill_answer,
     find_answer,
     input_taken,
@@ -51,7 +50,6 @@ from ostinato.journeys.task_kind import Request
 from ostinato.model import Run, Status, read_length
 from ostinato.schedules.operations import edit
 from ostinato.schedules.operations.edit import Call
-from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND
 from ostinato.why_unfinished import START_ONE
 
@@ -64,15 +62,15 @@ class Journeys(JourneyQueries):
     # Definitions
 
     async def deploy(self, *sources: str | Path) -> list[DefinitionInfo]:
-        """Store definitions from texts, files or folders of `*.journey.yaml`, all or none, and return them with their
-        `source`. Deploying the same content again changes nothing. Raise `InvalidDefinition` if a definition has
-        errors, and `Conflict` if a version is already stored with other content."""
+        """Store definitions, either all or none. A source is the text of a definition, a file, or a folder with files
+        `*.journey.yaml`. Return the stored definitions with their `source`. Deploying the same content again changes
+        nothing.
+
+        Raise `InvalidDefinition` if a definition has errors, and `Conflict` if a version is already stored with other
+        content.
+        """
         texts = await asyncio.to_thread(lambda: [one for source in sources for one in _read_sources(source)])
-        runtime = self._api.runtime
-        ready = [
-            await self._check_in_thread(check_text, text, file, runtime.plugins, None, runtime.settings)
-            for text, file in texts
-        ]
+        ready = [await self._check_in_thread(check_text, text, file, None) for text, file in texts]
         await self._store(ready)
         return [await self.definition(one.definition.name, one.definition.version) for one in ready]
 
@@ -84,11 +82,13 @@ class Journeys(JourneyQueries):
         documents: Mapping[str, str] | None = None,
         request_id: str | None = None,
     ) -> tuple[DefinitionInfo, bool]:
-        """Store one definition. Return a pair: the stored version with its `source` and `warnings`, and whether it is
-        new. `documents` maps each reference in the definition to the text of a document. Raise `InvalidDefinition` if
-        the definition has errors, and `Conflict` if the version is already stored with other content."""
-        runtime = self._api.runtime
-        ready = await self._check_in_thread(check_text, text, file, runtime.plugins, documents or {}, runtime.settings)
+        """Store one definition. Return the stored version with its `source` and `warnings`, and whether the version is
+        new. `documents` maps each reference in the definition to the text of the document that it refers to.
+
+        Raise `InvalidDefinition` if the definition has errors, and `Conflict` if the version is already stored with
+        other content.
+        """
+        ready = await self._check_in_thread(check_text, text, file, documents or {})
         (new,) = await self._store([ready], request_id)
         info = await self.definition(ready.definition.name, ready.definition.version)
         return replace(info, warnings=ready.problems), new
@@ -101,11 +101,8 @@ class Journeys(JourneyQueries):
             return []
         now = api.engine().clock.now()
         what = f"deploy {digest([checked.digest for checked in ready])}"
-
-        def put() -> Operation[list[bool]]:
-            return store_definitions(ready, api.namespace, api.actor, now)
-
-        return await run_once(api.store, api.namespace, request_id, what, now, put)
+        write = partial(store_definitions, ready, api.namespace, api.actor, now)
+        return await run_once(api.store, api.namespace, request_id, what, now, write)
 
     # Instances
 
@@ -124,8 +121,9 @@ class Journeys(JourneyQueries):
     ) -> JourneyStatus:
         """Start a journey, by default its latest version, and return the status of the instance.
 
-        With `mode="sync"` the call returns when the instance waits or ends, or after `wait`. With `mode="async"` it
-        returns at once. By default the definition decides. Two starts with the same `id` start only one instance.
+        With `mode="sync"`, the call returns when the instance waits or ends, or after `wait`. With `mode="async"`, the
+        call returns at once. If `mode` is None, the definition decides. Two starts with the same `id` start only one
+        instance.
         """
         api = self._api
         definition = await self.read_definition(name, version)
@@ -146,7 +144,7 @@ class Journeys(JourneyQueries):
         else:
             async with api.engine().bodies.taking(run.id, 1) as begin:
                 begun = await api.runner().start_instance(wanted)
-                if begun.loaded is not None and SubmitResult(begun.run, begun.loaded).continues_on(node, 1):
+                if begun.loaded is not None and begun.continues_on(node, 1):
                     rest = self._begin_here(begun.run, begun.loaded, digest_.request, begin)
         api.engine().nudge()
         if mode == "async":
@@ -165,11 +163,12 @@ class Journeys(JourneyQueries):
         wait: Any = WAIT,
         request: Request | None = None,
     ) -> JourneyStatus:
-        """Submit the input that a step waits for. Return the status when the instance waits again or ends, or after
-        `wait`.
+        """Submit the input that a step waits for. Return the status of the instance when it waits again or ends, or
+        after `wait`.
 
-        With a `key` the input is applied once, and repeated calls return the first answer. Raise `StepNotActive` if the
-        journey does not wait for this step, and `StepAnswered` if the key was used with another input.
+        With a `key`, the input is applied once, and repeated calls return the status that the first call returned.
+        Raise `StepNotActive` if the instance does not wait for this step, and `StepAnswered` if the key was used with
+        another input.
         """
         api = self._api
         digest_ = digest(body)
@@ -182,17 +181,14 @@ class Journeys(JourneyQueries):
                 break  # it was accepted, and the answer was lost
             segment = api.runner().active_segment(id)
             snapshot = await self._snapshot(id)
-            if (
-                key is not None
-                and (again := await self._earlier_answer(snapshot, step, key, digest_, wait)) is not None
-            ):
+            if (again := await self._earlier_answer(id, step, key, digest_, wait)) is not None:
                 return again
             with suppress(Outdated):
                 try:
                     rest = await self._submit(snapshot, segment, step, body, key, call, request)
                     break
                 except StepNotActive:  # perhaps because a concurrent call with the same key was accepted
-                    if key is None or (again := await self._earlier_answer(snapshot, step, key, digest_, wait)) is None:
+                    if (again := await self._earlier_answer(id, step, key, digest_, wait)) is None:
                         raise
                     return again
         else:
@@ -203,8 +199,8 @@ class Journeys(JourneyQueries):
         return status
 
     async def cancel(self, id: str, reason: str = "") -> JourneyStatus:
-        """Cancel an instance, and return its status. An instance that has ended is not changed. Raise `Conflict` if the
-        definition does not allow the cancellation of its instances."""
+        """Cancel an instance, and return its status. If the instance has ended, change nothing. Raise `Conflict` if the
+        definition does not allow cancellation."""
         snapshot = await self._snapshot(id)
         lifecycle = snapshot.definition.spec.lifecycle
         if not snapshot.run.status.over and lifecycle is not None and not lifecycle.cancellable:
@@ -218,29 +214,20 @@ class Journeys(JourneyQueries):
         return await self.status(id)
 
     async def cancel_binding(self, id: str) -> BindingInfo:
-        """Cancel a binding, and return it. It starts no further runs. An active run finishes."""
+        """Cancel a binding, and return it. The binding starts no further runs. An active run finishes."""
         api, binding = self._api, await self.binding(id)
         if binding.state == "cancelled":
             return binding
-        now = api.engine().clock.now()
+        now, make = api.engine().clock.now(), maker(api.engine().kinds)
         new_id = partial(api.new_id, now)
-        call = Call(
-            api.namespace,
-            binding.schedule,
-            "delete",
-            call_id(),
-            now,
-            maker(api.engine().kinds),
-            new_id,
-            actor=api.actor,
-        )
+        call = Call(api.namespace, binding.schedule, "delete", call_id(), now, make, new_id, actor=api.actor)
         await edit.run_once(api.store, call, lambda: cancel_binding(call, id))
         api.engine().attend()
         return await self.binding(id)
 
     async def cancel_bindings(self, name: str, subject: str) -> list[BindingInfo]:
-        """Cancel all bindings of a journey for one subject, and return the cancelled bindings. Paused bindings are
-        included. Bindings that had already ended are not returned."""
+        """Cancel all bindings of a journey for one subject, even paused ones. Return the bindings that this call
+        cancelled."""
         cancelled, after = [], ""
         while page := await self.bindings(name=name, subject=subject, after=after, limit=1000):
             for binding in page:
@@ -277,7 +264,8 @@ class Journeys(JourneyQueries):
     def _begin_here(
         self, run: Run, loaded: LoadedInstance, request: Request | None, begin: Callable[[Run], None]
     ) -> asyncio.Future[None]:
-        """Run a claimed instance on this node. Return a future that is done when the instance waits or ends."""
+        """Let this node work on `run`, the claimed run of an instance, by calling `begin(run)`. Return a future that is
+        done when the instance waits or ends."""
         conductor = self._api.runner()
         conductor.hand_over(run, loaded, request)
         rest = conductor.rest_future(run.id)
@@ -294,14 +282,16 @@ class Journeys(JourneyQueries):
         call: str,
         request: Request | None,
     ) -> asyncio.Future[None] | None:
-        """Submit an input to a step of an instance.
+        """Submit an input to a step. If this node runs the instance, `segment` applies the input. Otherwise `segment`
+        is None, and a transaction applies the input. Return a future that is done when the instance next waits or ends,
+        or None if the instance does not continue on this node.
 
-        If this node runs the instance, `segment` is the object that runs it; that object applies the input. Otherwise
-        `segment` is None, and a transaction applies the input.
+        Raise `StepNotActive` if the step does not wait for an input. Raise `Outdated` in these cases, in which the
+        caller must read the instance again:
 
-        Return a future that is done when the instance next waits or ends. Return None if the instance does not continue
-        on this node. Raise `StepNotActive` if the step does not wait for an input. Raise `Outdated` if the instance has
-        changed since `snapshot`, or if the result is unknown. The caller must then read the instance again.
+        - The run has changed since `snapshot`.
+        - Another submit with the same `key` was applied.
+        - The segment ended early, so it is unknown whether the input was applied.
         """
         api, run = self._api, snapshot.run
         waiting = active_steps(snapshot.definition, snapshot.record.instance)
@@ -328,13 +318,12 @@ class Journeys(JourneyQueries):
             if not accepted:
                 raise StepNotActive(run.id, step)
             return resting
-        now, node, rest = api.engine().clock.now(), api.node(), None
-        kinds = api.engine().kinds
+        now, node, kinds, rest = api.engine().clock.now(), api.node(), api.engine().kinds, None
         async with api.engine().bodies.taking(run.id, run.claim + 1) as begin:
             taken = await api.store.run(
                 lambda tries: submit(snapshot, submitted, extra_write, node, now, kinds, api.actor, tries)
             )
-            if taken.continues_on(node, run.claim + 1):
+            if taken.loaded is not None and taken.continues_on(node, run.claim + 1):
                 rest = self._begin_here(taken.run, taken.loaded, request, begin)
         if taken.end is not None:
             api.engine().tell_ends([taken.end])
@@ -344,9 +333,16 @@ class Journeys(JourneyQueries):
     async def _wait_for_rest(
         self, id: str, wait: Any, rest: asyncio.Future[None] | None = None, step: str | None = None
     ) -> JourneyStatus:
-        """Return the status once the instance waits for a timer or an input, or has ended. After the time `wait`,
-        return the status as it is. If no node is running, return the status at once. If this node runs the instance,
-        `rest` is the future to wait for."""
+        """Return the status of an instance as soon as the instance rests, at the latest after the time `wait`. An
+        instance rests if it waits for an input or a timer, or if it has ended. If the instance has ended and its
+        compensation is synchronous, the compensation must have ended, too.
+
+        If no node is running, return the status at once. If the instance could continue, the status has a note about
+        the missing node.
+
+        - `rest`: if this node runs the instance, a future that is done when the instance rests; otherwise None
+        - `step`: if not None, the status includes the fields that this step adds to its response
+        """
         in_vain = rest is None and not await self._has_nodes()
         with suppress(TimeoutError):
             async with asyncio.timeout(read_length(wait, "wait") / SECOND):
@@ -354,7 +350,7 @@ class Journeys(JourneyQueries):
                     await rest
                 while True:
                     snapshot = await self._snapshot(id)
-                    if snapshot.run.status.over and await self._is_withheld(snapshot):
+                    if snapshot.run.status.over and not in_vain and await self._is_withheld(snapshot):
                         await self._api.engine().waiters.wait(f"{id}c")
                     if snapshot.run.status.over or snapshot.run.status is Status.WAITING or in_vain:
                         break
@@ -362,11 +358,15 @@ class Journeys(JourneyQueries):
         snapshot = await self._snapshot(id)
         withheld = await self._is_withheld(snapshot)
         status = status_of(snapshot.definition, snapshot.record, step=step, withheld=withheld)
-        return await self._with_note(status, snapshot.run.status) if in_vain else status
+        return await self._with_note(status, snapshot.run.status, withheld=withheld) if in_vain else status
 
-    async def _with_note(self, status: JourneyStatus, run_status: Status) -> JourneyStatus:
-        """Add a note to the status if the instance could continue, but no node is running."""
-        rests = status.over or status.steps or run_status.over or run_status is Status.WAITING
+    async def _with_note(self, status: JourneyStatus, run_status: Status, *, withheld: bool = False) -> JourneyStatus:
+        """Return the status. If the instance needs a node to continue and no node is running, add a note that says so.
+
+        `withheld` means that the instance has ended, but its synchronous compensation has not ended. The compensation
+        needs a node, too.
+        """
+        rests = not withheld and (status.over or status.steps or run_status.over or run_status is Status.WAITING)
         if rests or await self._has_nodes():
             return status
         note = f"it has to wait: no node is running on this store; {START_ONE}"
@@ -379,11 +379,17 @@ class Journeys(JourneyQueries):
         return any(node.lease_until >= now for node in nodes)
 
     async def _earlier_answer(
-        self, snapshot: InstanceSnapshot, step: str, key: str, digest_: str, wait: Any
+        self, id: str, step: str, key: str | None, digest_: str, wait: Any
     ) -> JourneyStatus | None:
-        """Return the answer to an earlier call with this key, or None if there was none. If that call is in progress,
-        wait for it. Raise `StepAnswered` if the earlier call had another input."""
-        id = snapshot.run.id
+        """Return the status that an earlier call with the same key returned.
+
+        - If `key` is None, or if no earlier call had this key, return None.
+        - If the earlier call is still in progress, return the status of the instance as soon as the instance rests, at
+          the latest after the time `wait`. An instance rests if it waits for an input or a timer, or if it has ended.
+        - If the earlier call had another input, raise `StepAnswered`.
+        """
+        if key is None:
+            return None
         answer = await self._api.store.read(lambda _: find_answer(id, step, key, digest_))
         if answer is None:
             return None
@@ -391,7 +397,7 @@ class Journeys(JourneyQueries):
 
 
 def _read_sources(source: str | Path) -> list[tuple[str, str]]:
-    """Return the texts of a source, as pairs of text and file name. Raise `OstinatoError` if there is no such file."""
+    """Return (text, file name) for each definition in a text, file or folder. Raise `OstinatoError` if none exists."""
     if isinstance(source, str) and "\n" in source:
         return [(source, "journey.yaml")]
     path = Path(source)
@@ -407,8 +413,7 @@ def _read_sources(source: str | Path) -> list[tuple[str, str]]:
 
 
 def _status_to_json(status: JourneyStatus) -> str:
-    """Return a status as JSON, to store it as the answer to repeated calls. The field `note` is left out, because it
-    may be wrong later."""
+    """Return a status as JSON, to be stored. Leave out `note`, because it may be wrong later."""
     values = {field.name: getattr(status, field.name) for field in fields(status) if field.name != "note"}
     return orjson.dumps(values).decode()
 

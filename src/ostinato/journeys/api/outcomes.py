@@ -1,24 +1,24 @@
-"""Find the named outcome of an ended instance. The definition names outcomes, each with a phase and a predicate."""
+"""Find the outcome that a definition names for an ended instance. Each outcome has a phase and a predicate."""
 
 from __future__ import annotations
 
 from ostinato.journeys.expressions.contract import Value
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.model import Instance
+from ostinato.journeys.machine.pending_effects import bindings_of
 from ostinato.journeys.runtime.perform_effects import JourneyRuntime, platform_bindings
 
 
 async def outcome_id(runtime: JourneyRuntime, definition: Definition, instance: Instance) -> str | None:
-    """Return the id of the first named outcome that matches, or None. A predicate that fails does not match."""
+    """Return the id of the first named outcome whose phase and predicate match the ended instance. Return None if no
+    outcome matches. A predicate that raises an error does not match."""
     ending = instance.ending
     if ending is None or not definition.spec.outcomes:
         return None
     candidates = [(id, one.when) for id, one in definition.spec.outcomes.items() if one.when.phase == ending.phase]
     predicates = [when.predicate for _, when in candidates if when.predicate is not None]
     bindings = {
-        **instance.extra_bindings,
-        "context": instance.context,
-        "payload": instance.context.get("payload"),
+        **bindings_of(instance, instance.context),
         "output": ending.output,
         "error": ending.error,
         "platform": platform_bindings(runtime, definition, instance, None),

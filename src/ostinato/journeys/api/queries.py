@@ -45,13 +45,13 @@ _PAGE = 1000
 
 
 class NotOver(Conflict):
-    """Raised if an instance has no outcome yet, because it has not ended or its compensation has not ended."""
+    """Raised if there is no outcome yet, because the instance or its compensation has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ApiContext:
-    """The parts of the app that the calls need. `node` returns the id of the node in this process, or None if there is
-    none."""
+    """The parts of the app that the calls need. `node()` returns the id of the node in this process, or None if this
+    process runs no node."""
 
     store: Store
     engine: Callable[[], Engine]
@@ -82,37 +82,41 @@ class JourneyQueries:
     async def check(
         self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
     ) -> list[Problem]:
-        """Return all errors and warnings about the text of a definition, in the order of its lines. `documents` maps
-        each reference in the definition to the text of a document. By default the documents are read from the folder of
-        `file`."""
-        runtime = self._api.runtime
-        return await self._check_in_thread(find_problems, text, file, runtime.plugins, documents, runtime.settings)
+        """Return all errors and warnings about the text of a definition, in the order of its lines.
 
-    async def _check_in_thread(self, check: Callable[..., T], *arguments: Any) -> T:
-        """Run a check in a thread, and return its result. Checking a long definition takes seconds and would block the
-        event loop."""
-        return await self._api.computing.in_thread(self._api.namespace, check, *arguments)
+        `documents` maps each reference in the definition to the text of the document that it refers to. If `documents`
+        is None, the documents are read from the folder of `file`.
+        """
+        return await self._check_in_thread(find_problems, text, file, documents)
+
+    async def _check_in_thread(
+        self, check: Callable[..., T], text: str, file: str, documents: Mapping[str, str] | None
+    ) -> T:
+        """Run a check in a thread. Checking a long definition takes seconds, which would block the event loop."""
+        api, runtime = self._api, self._api.runtime
+        checking = check, text, file, runtime.plugins, documents, runtime.settings
+        return await api.computing.in_thread(api.namespace, *checking)
 
     async def definition(self, name: str, version: str | None = None) -> DefinitionInfo:
-        """Return one stored version with its `source`, by default the latest. Raise `NotFound` if it is not stored."""
+        """Return a version of a journey, by default the latest, with `source`. Raise `NotFound` if there is none."""
         definition = await self.read_definition(name, version)
         statement = sql("definition", namespace=self._api.namespace, name=definition.name, version=definition.version)
         return whole_definition_info((await self._rows(statement))[0])
 
     async def read_definition(self, name: str, version: str | None = None) -> Definition:
-        """Return a parsed definition, by default the latest version. Raise `NotFound` if it is not stored."""
+        """Return a parsed definition, by default the latest version. Raise `NotFound` if the version is not stored."""
         api = self._api
         return await api.store.read(lambda _: find_definition(api.namespace, name, version, api.runtime.definitions))
 
     async def definitions(self, *, after: tuple[str, str] = ("", ""), limit: int = 100) -> list[DefinitionInfo]:
-        """Return the stored versions, ordered by name and version. `after` is the name and version of the last one on
+        """Return the stored versions, sorted by name and version. `after` is the name and version of the last entry on
         the previous page."""
         most = max(1, min(limit, _PAGE))
         cursor = {"namespace": self._api.namespace, "name": after[0], "version": after[1]}
         return [definition_info(row) for row in await self._rows(sql("list_definitions", **cursor, limit=most))]
 
     async def versions(self, name: str) -> list[DefinitionInfo]:
-        """Return the versions of one journey, newest first. Raise `NotFound` if there are none."""
+        """Return the versions of one journey, newest first. Raise `NotFound` if the journey has no versions."""
         rows = await self._rows(sql("definition_versions", namespace=self._api.namespace, name=name))
         if not rows:
             raise NotFound(f"there is no journey {name!r} in namespace {self._api.namespace!r}")
@@ -121,14 +125,14 @@ class JourneyQueries:
     # Instances
 
     async def status(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyStatus:
-        """Return the status of an instance. With `guarded`, raise `NotFound` unless the definition's read guard accepts
-        the request."""
+        """Return the status of an instance. With `guarded`, raise `NotFound` if the definition's read guard refuses the
+        request."""
         snapshot = await self._snapshot(id, request, guarded)
         return status_of(snapshot.definition, snapshot.record, withheld=await self._is_withheld(snapshot))
 
     async def result(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyOutcome:
-        """Return the outcome of an instance. Raise `NotOver` if it has no outcome yet. With `guarded`, raise `NotFound`
-        unless the definition's read guard accepts the request."""
+        """Return the outcome of an instance. Raise `NotOver` if there is no outcome yet. With `guarded`, raise
+        `NotFound` if the definition's read guard refuses the request."""
         snapshot = await self._snapshot(id, request, guarded)
         if not snapshot.record.instance.over or await self._is_withheld(snapshot):
             raise NotOver(f"journey {id!r} is not over; it is at {snapshot.record.instance.current_state!r}")
@@ -137,11 +141,9 @@ class JourneyQueries:
     async def hidden(
         self, ids: Iterable[str], request: Request | None, names: Mapping[str, str] | None = None
     ) -> set[str]:
-        """Return the ids of the runs that a read guard hides from the caller.
-
-        If a run was deleted, `names` gives the name of its journey. The deleted run is hidden if that journey has a
-        read guard.
-        """
+        """Return the ids of the runs that a read guard hides from the caller. If a journey has a read guard, its runs
+        that have not begun or were deleted are always hidden. `names` maps the id of each deleted run to the name of
+        its journey."""
         api, wanted = self._api, list(dict.fromkeys(ids))
 
         def read(_: int) -> Operation[tuple[set[str], list[InstanceSnapshot]]]:
@@ -168,8 +170,8 @@ class JourneyQueries:
         return gone
 
     async def hidden_bindings(self, bindings: Iterable[BindingInfo], request: Request | None) -> set[str]:
-        """Return the ids of the bindings that a read guard hides from the caller. The guard checks the binding's stored
-        context. The next run will begin with that context."""
+        """Return the ids of the bindings that a read guard hides from the caller. The guard of a binding's journey gets
+        the context with which the binding's next run will begin."""
         api, versions = self._api, {binding.id: (binding.journey, binding.version) for binding in bindings}
 
         def guarded(_: int) -> Operation[list[tuple[Definition, Binding]]]:
@@ -178,10 +180,8 @@ class JourneyQueries:
                 definitions[version] = yield from load_definition(api.namespace, *version, api.runtime.definitions)
             wanted = [(id,) for id, version in versions.items() if definitions[version].spec.access.read is not None]
             rows = (yield sql("bindings_by_ids", wanted)) if wanted else []
-            return [
-                (definitions[binding.definition, binding.version], binding)
-                for binding in (Binding(*row) for row in rows)
-            ]
+            stored = [Binding(*row) for row in rows]
+            return [(definitions[binding.definition, binding.version], binding) for binding in stored]
 
         return {
             binding.id
@@ -199,7 +199,8 @@ class JourneyQueries:
     async def instance(
         self, id: str, *, request: Request | None = None, guarded: bool = False
     ) -> tuple[Definition, Instance]:
-        """Return a pair: the definition of an instance, and the instance."""
+        """Return the definition of an instance, and the instance. With `guarded`, raise `NotFound` if the definition's
+        read guard refuses the request."""
         snapshot = await self._snapshot(id, request, guarded)
         return snapshot.definition, snapshot.record.instance
 
@@ -220,10 +221,8 @@ class JourneyQueries:
         Pass the cursor as `before` to get the next page. On the last page, the cursor is None. Any page may have fewer
         instances than `limit`.
 
-        - With `guarded`, instances that a read guard hides are left out.
-        - With `phase`, an ended instance is left out until its synchronous compensation has ended.
-
-        Raise `OstinatoError` if `phase` is unknown.
+        With `guarded`, instances that a read guard hides are left out. If you filter by `phase`, an ended instance is
+        left out until its synchronous compensation has ended. Raise `OstinatoError` if `phase` is unknown.
         """
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")
@@ -259,8 +258,7 @@ class JourneyQueries:
     async def bindings(
         self, *, name: str = "", subject: str = "", after: str = "", limit: int = 100
     ) -> list[BindingInfo]:
-        """Return the bindings of a journey, of a subject, or all, ordered by id. `after` is the id of the last one on
-        the previous page."""
+        """Return bindings, sorted by id. `name` is a journey's name. `after` is the last id of the previous page."""
         filters = {"definition": name, "subject": subject, "after": after, "limit": max(1, min(limit, _PAGE))}
         return await self._api.store.read(lambda _: list_bindings(self._api.namespace, filters))
 
@@ -293,7 +291,7 @@ class JourneyQueries:
         return bool(await self._withheld([snapshot]))
 
     async def _withheld(self, snapshots: Sequence[InstanceSnapshot]) -> set[str]:
-        """Return the ids of the ended instances whose outcome is withheld until their compensation has ended."""
+        """Return the ids of instances that have ended, but whose synchronous compensation has not ended."""
         compensations = {compensation_id(one.run.id): one.run.id for one in snapshots if _compensates(one)}
         if not compensations:
             return set()

@@ -1,5 +1,7 @@
-"""Answer calls of APIs, which are definitions with `kind: Api`. A call runs the whole definition in memory, and nothing
-is stored. The definition's response rules choose the HTTP status. The body of the reply is the output or the error."""
+"""Answer calls of APIs, which are definitions with `kind: Api`.
+
+A call runs the whole definition in memory. The response rules of the definition choose the HTTP status.
+"""
 
 from __future__ import annotations
 
@@ -11,18 +13,16 @@ from ostinato.journeys.expressions.contract import Value
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.blocks import ResponseDefault, ResponseWhen
 from ostinato.journeys.machine.advance import begin
-from ostinato.journeys.machine.model import INTERNAL, Ending, Instance, Termination
+from ostinato.journeys.machine.model import INTERNAL, Ending, Termination
 from ostinato.journeys.runtime.in_memory import run_in_memory
 from ostinato.journeys.runtime.perform_effects import JourneyRuntime, platform_bindings
 from ostinato.journeys.runtime.requests import StartRequest
 from ostinato.model import Json
 
-_LAST_RESORT = 500
-
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply to an API call. `problem` means that the body is an RFC 9457 problem."""
+    """The reply to an API call. `problem` says whether the body is an RFC 9457 problem."""
 
     status: int
     body: Json
@@ -32,7 +32,8 @@ class Reply:
 
 
 async def call_api(runtime: JourneyRuntime, definition: Definition, id: str, start_request: StartRequest) -> Reply:
-    instance = await _run_call(runtime, definition, id, start_request)
+    decision = begin(definition, id, start_request.context, runtime.now(), scheduled=True)
+    instance = await run_in_memory(runtime, definition, decision, start_request.request)
     ending = instance.ending or Ending(
         Termination.RUNTIME_ERROR, instance.current_state, code=INTERNAL, reason="an API cannot wait"
     )
@@ -55,20 +56,9 @@ async def call_api(runtime: JourneyRuntime, definition: Definition, id: str, sta
     return Reply(status, {**error, "status": status}, ending.phase, True, error)
 
 
-async def _run_call(runtime: JourneyRuntime, definition: Definition, id: str, start_request: StartRequest) -> Instance:
-    decision = begin(definition, id, start_request.context, runtime.now(), scheduled=True)
-    return await run_in_memory(runtime, definition, decision, start_request.request)
-
-
 def error_problem(ending: Ending) -> dict[str, Json]:
-    """Return the error of a failed instance as an RFC 9457 problem.
-
-    The problem's `type` is the first of these that exists:
-
-    - the `type` that the failure itself sets
-    - the error code, if the code is a URI
-    - `about:blank`
-    """
+    """Return the error of a failed instance as an RFC 9457 problem. Its `type` is the type that the failure names, else
+    the error code if that is a URI, else `about:blank`."""
     code = str(ending.code)
     problem: dict[str, Json] = {"type": code if ":" in code else "about:blank", "title": ending.reason or code}
     problem |= {name: one for name, one in (ending.problem or {}).items() if ending.kind is Termination.FAIL}
@@ -88,16 +78,18 @@ async def _status(
             continue
         if rule.status is not None:
             return rule.status
-        status = await _value(runtime, rule.status_expr, bindings)
-        return status if isinstance(status, int) and 100 <= status <= 599 else _LAST_RESORT
+        return _valid_status(await _value(runtime, rule.status_expr, bindings))
     default = ResponseDefault() if responses is None else responses.default
     chosen = default.succeeded if ending.succeeded else default.failed
     if isinstance(chosen, int):
         return chosen
     if ending.kind is Termination.TIMEOUT:
         return HTTPStatus.GATEWAY_TIMEOUT
-    status_of_error = None if error is None else error.get("status")
-    return status_of_error if isinstance(status_of_error, int) and 100 <= status_of_error <= 599 else _LAST_RESORT
+    return _valid_status(None if error is None else error.get("status"))
+
+
+def _valid_status(value: Json) -> int:
+    return value if isinstance(value, int) and 100 <= value <= 599 else 500
 
 
 async def _rule_matches(

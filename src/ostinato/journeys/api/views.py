@@ -1,5 +1,4 @@
-"""Build the status or the outcome of an instance for callers. An instance has a status while it runs, and an outcome
-when it has ended. `to_json` uses the field names of the HTTP API."""
+"""Build the status or the outcome of an instance for callers. `to_json` uses the field names of the HTTP API."""
 
 from __future__ import annotations
 
@@ -23,9 +22,7 @@ class JourneyStatus:
 
     - `steps`: the steps that wait for an input
     - `more`: values of the context that a step adds to its response
-    - `note`: why the instance cannot continue now, or None, if there is no note
-
-    Only the answer to a start or a submit has a `note`.
+    - `note`: why the instance cannot continue now, or None; only `start` and `submit` return a status with a note
     """
 
     id: str
@@ -61,8 +58,8 @@ class JourneyStatus:
 
 @dataclass(frozen=True, slots=True)
 class JourneyOutcome:
-    """The outcome of an ended instance. If the output has a field `status`, `status` is the value of that field.
-    Otherwise `status` is `SUCCEEDED`, or the error code if the instance has failed."""
+    """The outcome of an ended instance. `status` is the value of the field `status` in the output, if the output has
+    such a field. Otherwise `status` is `SUCCEEDED`, or the error code if the instance failed."""
 
     id: str
     name: str
@@ -107,7 +104,7 @@ def _labels(tags: tuple[str, ...], attributes: Mapping[str, str]) -> dict[str, J
 
 
 def active_steps(definition: Definition, instance: Instance) -> dict[str, Frame]:
-    """Return the frames that wait for an input, by the id of their state."""
+    """Return a dict from state id to frame, for the frames (positions in a graph) that wait for an input."""
     steps: dict[str, Frame] = {}
     for frame in instance.frames.values():
         if frame.rest is Rest.PARKED and not instance.over:
@@ -120,8 +117,8 @@ def active_steps(definition: Definition, instance: Instance) -> dict[str, Frame]
 def status_of(
     definition: Definition, record: JourneyRecord, *, step: str | None = None, withheld: bool = False
 ) -> JourneyStatus:
-    """Return the status of an instance. With `step`, include the fields that the response of this step shows. With
-    `withheld`, show an ended instance as running."""
+    """Return the status of an instance. With `step`, the status includes the fields that this step adds to its
+    response. With `withheld`, the phase in the status is `RUNNING`, even if the instance has ended."""
     instance = record.instance
     steps = active_steps(definition, instance)
     lifecycle = definition.spec.lifecycle
@@ -147,17 +144,12 @@ def outcome_of(definition: Definition, record: JourneyRecord, outcome_id: str | 
     instance = record.instance
     ending = instance.ending
     assert ending is not None
+    status = ending.phase if ending.succeeded else str(ending.code)
     status_of_output = ending.output.get("status") if isinstance(ending.output, Mapping) else None
-    status = (
-        status_of_output
-        if isinstance(status_of_output, str) and status_of_output
-        else ending.phase
-        if ending.succeeded
-        else str(ending.code)
-    )
-    problem = (
-        ending.problem if ending.kind is Termination.FAIL else None
-    )  # callers do not see the cause of an internal error
+    if isinstance(status_of_output, str) and status_of_output:
+        status = status_of_output
+    # Callers do not see the cause of an internal error.
+    problem = ending.problem if ending.kind is Termination.FAIL else None
     error = None if ending.error is None else {**(problem or {}), **ending.error}
     return JourneyOutcome(
         instance.id,
@@ -178,8 +170,8 @@ def outcome_of(definition: Definition, record: JourneyRecord, outcome_id: str | 
 def projected_fields(
     response: Projection | None, context: Mapping[str, Json], reserved: Collection[str]
 ) -> dict[str, Json]:
-    """Return the fields that a response shows, from the context variable `response.output_var`. Names in `reserved` are
-    left out, because the engine uses them."""
+    """Return the fields of the object in the context variable `response.output_var`, without the fields in `reserved`.
+    If there is no such object, or `response` is None, return an empty dict."""
     value = None if response is None else context.get(response.output_var)
     return {name: one for name, one in value.items() if name not in reserved} if isinstance(value, Mapping) else {}
 

@@ -1,7 +1,7 @@
 """Check the rules that a definition must follow beyond its shape.
 
-A rule is a function that gets one definition and yields findings. Each finding reports a place that breaks the rule. To
-add a rule, write a function in the module of its subject, and list it in `RULES`.
+A rule is a function that gets one definition and yields a finding for each place that breaks the rule. To add a rule,
+write a function in the module of its subject, and list it in `RULES`.
 """
 
 from __future__ import annotations
@@ -41,37 +41,22 @@ def check(
     settings: JourneySettings | None = None,
     unread: Set[Path] = frozenset(),
 ) -> list[Problem]:
-    """Return all problems of a definition that was read, in the order of its lines.
+    """Return all problems of a definition, in the order of its lines.
 
-    With `settings`, also report what an engine with these settings lacks. `unread` holds the paths of values that could
-    not be read. Problems that such a value may have caused are left out.
+    If there are `settings`, also report what these settings lack, such as a value of `platform.config`. `unread` holds
+    the paths of values that could not be read. Problems that an unread value may have caused are left out.
     """
     every = tuple(parts(definition))
-    checking = CheckContext(
-        definition,
-        every,
-        tuple(sites(every)),
-        plugins,
-        plugins.languages if languages is None else languages,
-        settings or JourneySettings(),
-        settings is not None,
-        unread,
-    )
+    languages = plugins.languages if languages is None else languages
+    limits = settings or JourneySettings()
+    expressions_ = tuple(sites(every))
+    checking = CheckContext(definition, every, expressions_, plugins, languages, limits, settings is not None, unread)
     problems = []
     for rule in RULES:
         for finding in rule.find(checking):
             if not (checking.knows(finding.path) and (finding.needs is None or checking.knows(finding.needs))):
                 continue
             code, severity = finding.code or rule.code, finding.severity or rule.severity
-            problems.append(
-                problem_at(
-                    positions,
-                    code,
-                    finding.path,
-                    finding.message,
-                    finding.suggestion,
-                    key=finding.key,
-                    severity=severity,
-                )
-            )
+            what = code, finding.path, finding.message, finding.suggestion
+            problems.append(problem_at(positions, *what, key=finding.key, severity=severity))
     return sort_problems(problems)

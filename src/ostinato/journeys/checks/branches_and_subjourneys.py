@@ -1,4 +1,4 @@
-"""Check the branches and subjourneys of a definition. The rules about transform states and attributes are here, too."""
+"""Check the branches, subjourneys and transform states of a definition."""
 
 from __future__ import annotations
 
@@ -12,34 +12,31 @@ from ostinato.journeys.problems import Severity
 
 
 def branches_have_names(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the branches of a parallel state have different names."""
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, Parallel):
-            seen: set[str] = set()
-            for n, branch in enumerate(state.parallel.branches):
-                if branch.name in seen:
-                    here = (*graph.at(id), "parallel", "branches", n, "name")
-                    yield Finding(here, f"another branch is called {branch.name!r}, too", "rename one of them")
-                seen.add(branch.name)
+    """Report branches of a parallel state that have the same name."""
+    for graph, id, state in checking.definition.states_of(Parallel):
+        seen: set[str] = set()
+        for n, branch in enumerate(state.parallel.branches):
+            if branch.name in seen:
+                here = (*graph.at(id), "parallel", "branches", n, "name")
+                yield Finding(here, f"another branch is called {branch.name!r}, too", "rename one of them")
+            seen.add(branch.name)
 
 
 def join_goes_somewhere(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a join with a mapper has a `resultVar`. Otherwise the result of the mapper replaces the whole
-    context."""
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, Parallel):
-            join = state.parallel.join
-            if join.mapper is not None and join.result_var is None:
-                here = (*graph.at(id), "parallel", "join")
-                yield Finding(here, "the mapper's result replaces the whole context", "add resultVar: …, if not meant")
+    """Warn about a join that has a mapper, but no `resultVar`. The result of such a mapper replaces the whole context,
+    which is perhaps not intended."""
+    for graph, id, state in checking.definition.states_of(Parallel):
+        join = state.parallel.join
+        if join.mapper is not None and join.result_var is None:
+            here = (*graph.at(id), "parallel", "join")
+            yield Finding(here, "the mapper's result replaces the whole context", "add resultVar: …, if not meant")
 
 
 def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
-    """Check that each subjourney that a state enters is in this definition."""
     subjourneys = checking.definition.spec.subjourneys
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, CallSubjourney) and state.subjourney.ref not in subjourneys:
-            ref = state.subjourney.ref
+    for graph, id, state in checking.definition.states_of(CallSubjourney):
+        ref = state.subjourney.ref
+        if ref not in subjourneys:
             hint = did_you_mean(ref, subjourneys) or list_choices(subjourneys)
             here = (*graph.at(id), "subjourney", "ref")
             yield Finding(here, f"there is no subjourney {ref!r}", hint, needs=("spec", "subjourneys"))
@@ -58,12 +55,8 @@ def subjourney_ends(checking: CheckContext) -> Iterator[Finding]:
                 reached.add(called)
                 waiting += calls.get(called, ())
         if name in reached:
-            yield Finding(
-                ("spec", "subjourneys", name),
-                "it enters itself, directly or indirectly",
-                "make sure that it ends",
-                key=True,
-            )
+            path, hint = ("spec", "subjourneys", name), "make sure that it ends"
+            yield Finding(path, "it enters itself, directly or indirectly", hint, key=True)
 
 
 def called_by(graph: Graph) -> set[str]:
@@ -80,22 +73,21 @@ def called_by(graph: Graph) -> set[str]:
 
 
 def transform_has_a_place(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a transform state names its variable if its target is a variable."""
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, Transform):
-            transform = state.transform
-            if transform.target.kind == "var" and transform.result_var is None:
-                here = (*graph.at(id), "transform")
-                yield Finding(here, "the target var has no 'resultVar'", "name the variable")
+    """Report a transform state that writes to a variable, but does not name the variable by `resultVar`."""
+    for graph, id, state in checking.definition.states_of(Transform):
+        if state.transform.target.kind == "var" and state.transform.result_var is None:
+            here = (*graph.at(id), "transform")
+            yield Finding(here, "the target var has no 'resultVar'", "name the variable")
 
 
 def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
-    """Check that neither an API nor a read guard sets attributes."""
+    """Report states of an API or of a read guard that set attributes. A call of an API has no attributes, and a guard
+    changes nothing."""
     definition = checking.definition
     guard = definition.spec.access.read
     guarding = set(steps_into(definition, guard.guard_ref)) if guard else set()
-    for graph, id, state in definition.states():
-        if isinstance(state, Transform) and state.transform.target.kind == "attributes":
+    for graph, id, state in definition.states_of(Transform):
+        if state.transform.target.kind == "attributes":
             here = (*graph.at(id), "transform", "target", "kind")
             if definition.is_api:
                 yield Finding(here, "an API call has no attributes", "write them to the context")
@@ -104,7 +96,7 @@ def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
 
 
 def steps_into(definition: Definition, name: str) -> Iterator[tuple[str | int, ...]]:
-    """Yield the path of subjourney `name`, and of each subjourney that `name` enters directly or indirectly."""
+    """Yield the path of the subjourney `name`, and of each subjourney that `name` enters, directly or indirectly."""
     waiting, seen = [name], set()
     while waiting:
         subjourney = waiting.pop()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import accumulate, islice
 
 from ostinato.errors import did_you_mean
 from ostinato.journeys.checks.parts import Role
 from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
 from ostinato.journeys.expressions.contract import BINDINGS
+from ostinato.journeys.expressions.suggestions import TEXTS
 from ostinato.journeys.language import Expression
 from ostinato.journeys.language.states import Choice
 from ostinato.journeys.problems import Severity
@@ -17,8 +19,8 @@ _DATAWEAVE = "dataweave"
 _PLAIN = "plain"
 _JOLT = "jolt"
 _BINDINGS = BINDINGS | {"result"}  # `output` is called `result` in DataWeave
-_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
-_NOT_BOOLEAN = re.compile(r'-?\d+(\.\d+)?|null|"[^"]*"|\'[^\']*\'|\{.*\}|\[.*\]', re.DOTALL)
+_SCALAR = re.compile(r'-?\d+(\.\d+)?|null|"[^"]*"|\'[^\']*\'')
+_CLOSING = {"[": "]", "{": "}"}
 _FIRST = re.compile(r"(?<![\w.$:])([A-Za-z_]\w*)(?=\s*\.\s*[A-Za-z_\"'])")
 # The first path of an expression, in languages where an unknown name is not an error.
 _BEGINS = {
@@ -33,31 +35,31 @@ _CONFIG = re.compile(r"\bplatform\.config\.([A-Za-z_]\w*)")
 
 
 def language_is_known(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the language of each expression is installed. If no language at all is installed, nothing is
-    reported."""
+    """Report expressions whose language is not installed. JOLT is left to the rule `jolt_only_maps`. If
+    `checking.languages` is empty, report nothing."""
     for expression in _each(checking):
         if checking.languages and expression.lang not in checking.languages and expression.lang != _JOLT:
-            hint = (
-                did_you_mean(expression.lang, checking.languages)
-                or f"there are {', '.join(sorted(checking.languages))}"
-            )
+            hint = did_you_mean(expression.lang, checking.languages) or _installed(checking)
             yield Finding((*expression.path, "lang"), f"there is no expression language {expression.lang!r}", hint)
 
 
 def jolt_only_maps(checking: CheckContext) -> Iterator[Finding]:
-    """Check that JOLT is installed if it is used, and that no predicate or status uses it. JOLT only transforms
-    objects."""
+    """Report JOLT in predicates and in `statusExpr`, because JOLT can only transform objects. Report JOLT in other
+    expressions if JOLT is not installed. If `checking.languages` is empty, skip this second check."""
     for site in checking.sites:
         if site.expression.lang == _JOLT and site.role in (Role.PREDICATE, Role.STATUS):
             message = f"jolt cannot be a {site.role.value}"
             yield Finding((*site.expression.path, "lang"), message, "use plain, dataweave, jq or jsonata")
         elif site.expression.lang == _JOLT and checking.languages and _JOLT not in checking.languages:
-            hint = f"there are {', '.join(sorted(checking.languages))}"
-            yield Finding((*site.expression.path, "lang"), "there is no expression language 'jolt'", hint)
+            message = "there is no expression language 'jolt'"
+            yield Finding((*site.expression.path, "lang"), message, _installed(checking))
+
+
+def _installed(checking: CheckContext) -> str:
+    return f"there are {', '.join(sorted(checking.languages))}"
 
 
 def syntax(checking: CheckContext) -> Iterator[Finding]:
-    """Check that each expression is valid in its language."""
     for expression in _each(checking):
         wrong = _wrong(checking, expression)
         if wrong is not None:
@@ -70,14 +72,26 @@ def _wrong(checking: CheckContext, expression: Expression) -> str | None:
 
 
 def predicate_decides(checking: CheckContext) -> Iterator[Finding]:
-    """Report each predicate that is a literal number, string, `null`, list or object."""
+    """Report predicates that are a literal other than true and false."""
     for site in checking.sites:
-        if site.role is Role.PREDICATE and _NOT_BOOLEAN.fullmatch(site.expression.expr.strip()):
+        if site.role is Role.PREDICATE and _is_literal(site.expression.expr.strip()):
             yield Finding((*site.expression.path, "expr"), "a predicate is true or false, and this literal is neither")
 
 
+def _is_literal(expr: str) -> bool:
+    """Return whether `expr` is a number, a string, `null`, or one list or object. A comparison of two lists, such as
+    `[.a] == ["x"]`, is none of them, although it begins and ends with brackets."""
+    if _SCALAR.fullmatch(expr):
+        return True
+    bare = TEXTS.sub('""', expr)
+    if bare[-1:] != _CLOSING.get(bare[:1], " "):
+        return False
+    depths = accumulate((char in "[{(") - (char in "]})") for char in bare)
+    return all(depth > 0 for depth in islice(depths, len(bare) - 1))
+
+
 def join_language(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the mapper of a join is written in DataWeave or in its subset `plain`."""
+    """Report mappers of joins that are written neither in DataWeave nor in its subset `plain`."""
     for site in checking.sites:
         if site.role is Role.JOIN and site.expression.lang not in (_DATAWEAVE, _PLAIN):
             message = f"the mapper of a join is dataweave or plain, not {site.expression.lang}"
@@ -85,14 +99,15 @@ def join_language(checking: CheckContext) -> Iterator[Finding]:
 
 
 def names(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a path in an expression begins with a bound name. In DataWeave every path is checked. In jq and
-    JSONata only the first path is checked, because later ones may begin at another value."""
+    """Warn about a path in an expression that begins with an unknown name, for example `order.id` instead of
+    `context.order.id`. In jq and JSONata, only a path at the start of the expression is checked, because a later path
+    may begin at another value."""
     for expression in _each(checking):
         if expression.lang in _BEGINS:
             begins = _BEGINS[expression.lang].match(expression.expr)
             first, bindings, dot = [begins[1]] if begins else [], BINDINGS, "." if expression.lang == "jq" else ""
         elif expression.lang == _DATAWEAVE and "::" not in expression.expr:
-            bare = _TEXTS.sub('""', expression.expr)
+            bare = TEXTS.sub('""', expression.expr)
             declared = {name for found in _MADE.findall(bare) for name in found if name}
             first, bindings, dot = [name for name in _FIRST.findall(bare) if name not in declared], _BINDINGS, ""
         else:
@@ -104,8 +119,7 @@ def names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def several_fields(checking: CheckContext) -> Iterator[Finding]:
-    """Check that DataWeave's `-` is not used with a list of names. It removes only one field from an object, and fails
-    with a list."""
+    """Warn about DataWeave such as `context - ["a", "b"]`. It fails, because `-` removes only one field."""
     for expression in _each(checking):
         if expression.lang == _DATAWEAVE and _MINUS_LIST.search(expression.expr):
             message = "`-` takes out one field, and not a list of them"
@@ -113,8 +127,7 @@ def several_fields(checking: CheckContext) -> Iterator[Finding]:
 
 
 def config_is_declared(checking: CheckContext) -> Iterator[Finding]:
-    """Check that expressions read only values of `platform.config` that the definition declares. Other values are not
-    there at run time."""
+    """Warn about values of `platform.config` that the definition does not declare. They do not exist at run time."""
     declared = checking.definition.spec.platform.config
     for expression in _each(checking):
         for name in dict.fromkeys(_CONFIG.findall(expression.expr)):
@@ -125,21 +138,16 @@ def config_is_declared(checking: CheckContext) -> Iterator[Finding]:
 
 
 def choice_is_total(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a choice state has a default, unless its last case is always true."""
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, Choice) and state.default is None and not _always(state):
-            yield Finding(
-                graph.at(id), "possibly no case is true, and there is no 'default'", "add default: …", key=True
-            )
-
-
-def _always(state: Choice) -> bool:
-    """Return whether the last case of a choice state is always true, or could not be read."""
-    return not state.choices or state.choices[-1].when.predicate.expr.strip() in ("true", "")
+    """Report a choice state that has no default, unless its last case is always true."""
+    for graph, id, state in checking.definition.states_of(Choice):
+        always = not state.choices or state.choices[-1].when.predicate.expr.strip() in ("true", "")  # "": unread
+        if state.default is None and not always:
+            message = "possibly no case is true, and there is no 'default'"
+            yield Finding(graph.at(id), message, "add default: …", key=True)
 
 
 def _each(checking: CheckContext) -> Iterator[Expression]:
-    """Yield every expression once."""
+    """Yield every expression once, even if several places use it."""
     yield from {site.expression.path: site.expression for site in checking.sites}.values()
 
 

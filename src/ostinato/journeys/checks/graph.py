@@ -16,7 +16,11 @@ _COMPARED = 100_000  # most names to compare in one check; after that, misspelli
 
 
 def ids(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the id of each state is a readable text that can be part of the URL of a step."""
+    """Report each state whose id is not valid. These ids are not valid:
+
+    - an id that is blank, too long, or contains a NUL character
+    - `.` and `..`, because the id is a part of the step's URL, where they mean another path
+    """
     for graph, id, _ in checking.definition.states():
         if id in (".", ".."):
             message = f"{id!r} is not a valid id for a state: it would change the URL of a step"
@@ -27,7 +31,6 @@ def ids(checking: CheckContext) -> Iterator[Finding]:
 
 
 def start_exists(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the `start` of each graph names one of its states."""
     for graph in checking.definition.graphs():
         if graph.start not in graph.states:
             hint = did_you_mean(graph.start, graph.states) or list_choices(graph.states)
@@ -36,7 +39,6 @@ def start_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def target_exists(checking: CheckContext) -> Iterator[Finding]:
-    """Check that each state leads only to states of its own graph."""
     elsewhere = {id for graph in checking.definition.graphs() for id in graph.states}
     compared = 0
     for graph, id, state in checking.definition.states():
@@ -52,8 +54,7 @@ def target_exists(checking: CheckContext) -> Iterator[Finding]:
 
 
 def reachable(checking: CheckContext) -> Iterator[Finding]:
-    """Check that every state can be reached from the start of its graph, or from a state at which a schedule starts the
-    journey."""
+    """Warn about states that can be reached neither from the start of their graph nor from a scheduled start."""
     for graph in checking.definition.graphs():
         if not checking.knows_all((*graph.path, "states")):
             continue
@@ -64,8 +65,8 @@ def reachable(checking: CheckContext) -> Iterator[Finding]:
 
 
 def reached_from(graph: Graph, *starts: str) -> set[str]:
-    """Return the ids of the states of this graph that can be reached from `starts`. Branches and subjourneys are not
-    entered."""
+    """Return the ids of the states that can be reached from `starts` within this graph, and the `starts` themselves.
+    Branches and subjourneys are not entered."""
     reached: set[str] = set()
     waiting = [id for id in starts if id in graph.states]
     while waiting:
@@ -77,7 +78,7 @@ def reached_from(graph: Graph, *starts: str) -> set[str]:
 
 
 def successors(graph: Graph) -> dict[str, list[str]]:
-    """Return for each state, by its id, the ids of the states that it leads to within the graph."""
+    """Map the id of each state to the ids of the states that it leads to within the graph."""
     return {
         id: [target for _, target in targets(state) if target in graph.states] for id, state in graph.states.items()
     }
@@ -94,23 +95,21 @@ def predecessors(graph: Graph) -> dict[str, list[str]]:
 
 def _scheduled_starts(checking: CheckContext, graph: Graph) -> Iterator[str]:
     if graph is checking.definition.spec:
-        for _, _, state in checking.definition.states():
-            if isinstance(state, Task) and state.plugin[0] == "schedule":
+        for _, _, state in checking.definition.states_of(Task):
+            if state.plugin[0] == "schedule":
                 yield str(state.settings.get("start"))
 
 
 def reason_placeholders(checking: CheckContext) -> Iterator[Finding]:
-    """Check that placeholders in the `reason` of a `fail` state are valid, and that its `errorCode` has none."""
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, Fail) and "${" in state.error_code:
-            message, hint = (
-                "an error code has no placeholders: it is the same for every run",
-                "put the value into 'reason'",
-            )
-            yield Finding((*graph.at(id), "errorCode"), message, hint)
-        for placeholder in wrong_placeholders(state.reason) if isinstance(state, Fail) else ():
+    """Check the placeholders of `fail` states. In a `reason`, warn about placeholders that are invalid or use
+    `platform.config`. In an `errorCode`, warn about any placeholder."""
+    for graph, id, state in checking.definition.states_of(Fail):
+        if "${" in state.error_code:
+            message = "an error code has no placeholders: it is the same for every run"
+            yield Finding((*graph.at(id), "errorCode"), message, "put the value into 'reason'")
+        for placeholder in wrong_placeholders(state.reason):
             yield Finding((*graph.at(id), "reason"), f"{placeholder} is not a placeholder", "write ${context.a.b}")
-        for name in sorted(config_names(state.reason)) if isinstance(state, Fail) else ():
+        for name in sorted(config_names(state.reason)):
             message = f"platform.config.{name} has no value in a reason"
             yield Finding((*graph.at(id), "reason"), message, "write ${context.a.b}")
 

@@ -1,5 +1,4 @@
-"""Check the loops of a definition, and the states of APIs (`kind: Api`). An API answers at once, so its states must not
-wait."""
+"""Check the loops of a definition, and that APIs (`kind: Api`) do not wait."""
 
 from __future__ import annotations
 
@@ -13,18 +12,16 @@ from ostinato.journeys.problems import Severity
 
 
 def api_does_not_wait(checking: CheckContext) -> Iterator[Finding]:
-    """Check that an API has no `wait`, `webhook` or `timer` state."""
     if not checking.definition.is_api:
         return
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook | Timer):
-            yield Finding(
-                (*graph.at(id), "type"), f"an Api has no {state.type}: it answers at once", "use kind: Journey"
-            )
+            message = f"an Api has no {state.type}: it answers at once"
+            yield Finding((*graph.at(id), "type"), message, "use kind: Journey")
 
 
 def api_ends(checking: CheckContext) -> Iterator[Finding]:
-    """Check that every state of an API can reach a state that ends its graph."""
+    """Report states of an API from which the end of the graph cannot be reached."""
     if not checking.definition.is_api:
         return
     for graph in checking.definition.graphs():
@@ -43,7 +40,8 @@ def _ends(state: State) -> bool:
 
 
 def api_loops(checking: CheckContext) -> Iterator[Finding]:
-    """Check that an API has no loop. A loop is only a warning, because it may still end."""
+    """If the definition is an API (`kind: Api`), warn about each group of states that can repeat in a loop. A loop is
+    only a warning, because it may end."""
     if checking.definition.is_api:
         for graph in checking.definition.graphs():
             for cycle in find_cycles(graph):
@@ -52,8 +50,7 @@ def api_loops(checking: CheckContext) -> Iterator[Finding]:
 
 
 def journey_loops(checking: CheckContext) -> Iterator[Finding]:
-    """Check that in a journey without a time limit, every loop has a state that pauses. A loop without a pause would be
-    stopped only by the engine's limit."""
+    """Warn about loops without a pause, if the journey has no time limit. Only the engine's limit would stop them."""
     definition = checking.definition
     if definition.is_api or definition.spec.execution is not None:
         return
@@ -70,8 +67,8 @@ def _pauses(state: State) -> bool:
 
 
 def find_cycles(graph: Graph) -> list[list[str]]:
-    """Return the cycles of a graph, in the order of the document. A cycle is a list of the ids of states that lead to
-    one another. This is Kosaraju's algorithm, which takes linear time."""
+    """Return the cycles of a graph, each as a list of state ids in the order of the document. States that can all reach
+    each other form one cycle. This is Kosaraju's algorithm, which takes linear time."""
     onward, back = successors(graph), predecessors(graph)
     left: list[str] = []
     seen: set[str] = set()
@@ -90,8 +87,9 @@ def find_cycles(graph: Graph) -> list[list[str]]:
 
 
 def _walk(first: str, ways: Mapping[str, Iterable[str]], seen: set[str], left: list[str]) -> None:
-    """Walk depth-first from `first` to all states that are not in `seen`, and add their ids to `seen`. Append each id
-    to `left` when the walk leaves the state."""
+    """Visit `first` and all states that `first` leads to, depth-first. Skip the states in `seen`. `ways` maps each
+    state to its next states. Each visited state is added to `seen` before its next states are visited, and appended to
+    the list `left` after they were visited (post-order)."""
     if first in seen:
         return
     seen.add(first)

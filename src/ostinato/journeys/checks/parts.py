@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from ostinato.documents import Path
-from ostinato.journeys.language import Definition, Expression, expressions
+from ostinato.journeys.language import Expression, expressions
 from ostinato.journeys.language.shapes import table
 from ostinato.journeys.language.states import Join, Task
 
@@ -23,11 +23,9 @@ class Part:
     owner: Any
 
 
-def parts(definition: Definition) -> Iterator[Part]:
-    yield from _within(definition, ())
-
-
-def _within(owner: Any, path: Path) -> Iterator[Part]:
+def parts(owner: Any, path: Path = ()) -> Iterator[Part]:
+    """Yield every part of `owner`, at any depth. `owner` is a whole definition, or the object at `path` in a
+    definition. The insides of tasks, expressions and JSON Schemas are not parts."""
     cls: type = type(owner)
     for field in table(cls):
         key = field.metadata["key"]
@@ -36,11 +34,12 @@ def _within(owner: Any, path: Path) -> Iterator[Part]:
 
 def _value(part: Part) -> Iterator[Part]:
     value = part.value
-    if isinstance(value, Expression) or _is_foreign(part) or isinstance(value, Task):
+    # The content of a JSON Schema is not part of the journey language.
+    if isinstance(value, Expression | Task) or part.key == "schema":
         yield part
     elif is_dataclass(value):
         yield part
-        yield from _within(value, part.path)
+        yield from parts(value, part.path)
     elif isinstance(value, Mapping):
         for name, item in value.items():
             yield from _value(Part((*part.path, name), part.key, item, part.owner))
@@ -49,11 +48,6 @@ def _value(part: Part) -> Iterator[Part]:
             yield from _value(Part((*part.path, n), part.key, item, part.owner))
     else:
         yield part
-
-
-def _is_foreign(part: Part) -> bool:
-    """Return whether the part is a JSON Schema. Its content is not part of the journey language."""
-    return part.key == "schema"
 
 
 class Role(StrEnum):
@@ -72,7 +66,7 @@ class Site:
 
 
 def sites(some: Iterable[Part]) -> Iterator[Site]:
-    """Yield every expression with its role. An expression that is used several times is yielded once per use."""
+    """Yield every expression in these parts with its role, once for each place that uses it."""
     for part in some:
         if isinstance(part.value, Expression):
             yield Site(part.value, _role(part))

@@ -1,10 +1,8 @@
-"""Check that a scheduled run reaches no state that waits for an input. The task kind `schedule` makes the other checks
-of schedules."""
+"""Check that scheduled runs do not wait for an input. The task kind `schedule` has the other checks of schedules."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from ostinato.documents import Path
 from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
@@ -13,26 +11,24 @@ from ostinato.journeys.language.states import CallSubjourney, Parallel, Task, Wa
 
 
 def scheduled_runs_do_not_wait(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a scheduled run can reach no state that waits for an input."""
-    for path, settings in _schedules(checking):
-        definition, start = checking.definition, str(settings.get("start"))
-        hint = "lead scheduled runs around states that wait for an input"
-        waiting = sorted(interactive(definition, definition.spec, start))
-        if waiting:
-            yield Finding((*path, "start"), f"a scheduled run from {start!r} reaches {_waiting(waiting)}", hint)
-        undoing = definition.spec.compensation
-        waiting = [] if undoing is None else sorted(interactive(definition, undoing, undoing.start))
-        if waiting:
-            yield Finding((*path, "start"), f"the compensation of a scheduled run reaches {_waiting(waiting)}", hint)
-
-
-def _waiting(states: list[str]) -> str:
-    return f"{', '.join(states)}, which {'waits' if len(states) == 1 else 'wait'} for an input"
+    definition, undoing = checking.definition, checking.definition.spec.compensation
+    hint = "lead scheduled runs around states that wait for an input"
+    for _, _, task in definition.states_of(Task):
+        if task.plugin != ("schedule", 1):
+            continue
+        start = str(task.settings.get("start"))
+        begins: list[tuple[Graph, str, str]] = [(definition.spec, start, f"a scheduled run from {start!r}")]
+        if undoing is not None:
+            begins.append((undoing, undoing.start, "the compensation of a scheduled run"))
+        for graph, first, what in begins:
+            if waiting := sorted(interactive(definition, graph, first)):
+                states = f"{', '.join(waiting)}, which {'waits' if len(waiting) == 1 else 'wait'} for an input"
+                yield Finding((*task.path, "start"), f"{what} reaches {states}", hint)
 
 
 def interactive(definition: Definition, graph: Graph, start: str) -> set[str]:
-    """Return the ids of the states that wait for an input, among all states that can be reached from `start`. The
-    states of branches and subjourneys are included."""
+    """Return the ids of the states that wait for an input and can be reached from `start`. States in branches and
+    subjourneys are included."""
     states: set[str] = set()
     seen: set[tuple[Path, str]] = set()
     waiting: list[tuple[Graph, str]] = [(graph, start)]
@@ -52,12 +48,6 @@ def interactive(definition: Definition, graph: Graph, start: str) -> set[str]:
                 below = definition.spec.subjourneys.get(state.subjourney.ref)
                 waiting += [(below, below.start)] if below else []
     return states
-
-
-def _schedules(checking: CheckContext) -> Iterator[tuple[Path, Mapping[str, Any]]]:
-    for _, _, state in checking.definition.states():
-        if isinstance(state, Task) and state.plugin == ("schedule", 1):
-            yield state.path, state.settings
 
 
 RULES = (Rule("schedule-interactive", scheduled_runs_do_not_wait),)

@@ -20,27 +20,27 @@ IN_OUTCOME = "journeyId journeyName phase status output error outcomeId tags att
 
 
 def valid(checking: CheckContext) -> Iterator[Finding]:
-    """Check that each schema is valid JSON Schema 2020-12. If the schema only describes an output and validates
-    nothing, a mistake in it is a warning."""
+    """Report schemas that are not valid JSON Schema 2020-12. If the schema describes an output or a response, the
+    finding is a warning. Otherwise the finding is an error. Skip schemas with references that lead out of the
+    schema."""
     for part in _schemas(checking):
         severity = Severity.WARNING if isinstance(part.owner, Projection | Output) else None
-        if not any(_leads_out(one) for _, one in _references(part.value, part.path)):
+        if all(one.startswith("#") for _, one in _references(part.value, part.path)):
             for path, message in schema_problems(part.value):
                 yield Finding((*part.path, *path), f"this is not JSON Schema 2020-12: {message}", severity=severity)
 
 
 def stays_here(checking: CheckContext) -> Iterator[Finding]:
-    """Check that each schema refers only to parts of itself."""
+    """Report references that lead out of their schema."""
     for part in _schemas(checking):
         for path, reference in _references(part.value, part.path):
-            if _leads_out(reference):
-                yield Finding(
-                    path, f"{short_json(reference)} leads out of the schema", "write the schema here, under $defs"
-                )
+            if not reference.startswith("#"):
+                message = f"{short_json(reference)} leads out of the schema"
+                yield Finding(path, message, "write the schema here, under $defs")
 
 
 def keeps_reserved(checking: CheckContext) -> Iterator[Finding]:
-    """Check that no response adds a field with a name that the engine uses itself."""
+    """Report fields of a response whose names are reserved for the engine's own fields."""
     for part in checking.parts:
         if isinstance(part.value, Projection):
             reserved = IN_OUTCOME if isinstance(part.owner, Output) else IN_STATUS
@@ -67,10 +67,6 @@ def _references(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     elif isinstance(value, list):
         for n, part in enumerate(value):
             yield from _references(part, (*path, n))
-
-
-def _leads_out(reference: str) -> bool:
-    return not reference.startswith("#")
 
 
 RULES = (Rule("schema-invalid", valid), Rule("schema-reference", stays_here), Rule("response-reserved", keeps_reserved))

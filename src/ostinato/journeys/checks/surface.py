@@ -1,5 +1,4 @@
-"""Check the parts of a definition that its callers and operators see. Examples are tags, bindings, responses,
-configuration, guards and cookies."""
+"""Check the parts of a definition that callers and operators see, such as tags, bindings, guards and cookies."""
 
 from __future__ import annotations
 
@@ -37,24 +36,19 @@ _OTHERS = {"websocket": "Journey", "queue": "Journey", "grpc": "Api", "cli": Non
 
 
 def tags(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a definition does not have too many tags."""
     most, tags_ = checking.settings.limits.definition_tags, checking.definition.metadata.tags
     if len(tags_) > most:
         yield Finding(("metadata", "tags"), f"there are {len(tags_)} tags", f"at most {most} are allowed")
 
 
 def lifecycle(checking: CheckContext) -> Iterator[Finding]:
-    """Check that an API has no lifecycle."""
-    lifecycle_ = checking.definition.spec.lifecycle
-    if checking.definition.is_api and lifecycle_ is not None:
-        yield Finding(
-            ("spec", "lifecycle"), "an Api has no lifecycle: it is called and answers", "leave it out", key=True
-        )
+    if checking.definition.is_api and checking.definition.spec.lifecycle is not None:
+        message = "an Api has no lifecycle: it is called and answers"
+        yield Finding(("spec", "lifecycle"), message, "leave it out", key=True)
 
 
 def only_for(checking: CheckContext) -> Iterator[Finding]:
-    """Check that an API uses no block that belongs to journeys, and that a journey uses no block that belongs to
-    APIs."""
+    """Report blocks in an API that only journeys may have, and blocks in a journey that only APIs may have."""
     definition, spec = checking.definition, checking.definition.spec
     if definition.is_api:
         for name, block in (("access", spec.access.read), ("metadata", spec.metadata != RunMetadata())):
@@ -69,8 +63,8 @@ def only_for(checking: CheckContext) -> Iterator[Finding]:
 
 
 def other_bindings(checking: CheckContext) -> Iterator[Finding]:
-    """Check the bindings other than `http`. The engine must support them, and the kind of the definition must allow
-    them. `cli` and `function` must have no settings."""
+    """Report the bindings `websocket`, `queue` and `grpc`, which the engine does not serve. Report settings in the
+    bindings `cli` and `function`, which have no settings."""
     for name, kind in _OTHERS.items():
         binding = getattr(checking.definition.spec.bindings, name)
         if binding is None:
@@ -85,7 +79,7 @@ def other_bindings(checking: CheckContext) -> Iterator[Finding]:
 
 
 def step_bindings(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the bindings of steps name steps that exist."""
+    """Report bindings whose step does not exist."""
     states = list(checking.definition.states())
     steps = {id for _, id, state in states if isinstance(state, Wait | Webhook)}
     unread = {id for graph, id, _ in states if not checking.knows(graph.at(id))}
@@ -97,22 +91,19 @@ def step_bindings(checking: CheckContext) -> Iterator[Finding]:
 
 
 def bound_names(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the headers and query parameters of a binding do not have empty names."""
+    """Report empty names of headers and query parameters."""
     http = checking.definition.spec.bindings.http
     places: list[tuple[Path, RequestBinding]] = [((*_HTTP, "start"), http.start)]
     places += [((*_HTTP, "steps", id), binding) for id, binding in http.steps.items()]
     for path, binding in places:
-        for key, names in (
-            ("headersToContext", binding.headers_to_context),
-            ("queryToContext", binding.query_to_context),
-        ):
+        bound = {"headersToContext": binding.headers_to_context, "queryToContext": binding.query_to_context}
+        for key, names in bound.items():
             if any(not name.strip() for name in names):
                 yield Finding((*path, key), "a name is empty")
 
 
 def route(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the path of an API does not begin with one of the server's own paths. Calls of such a path would never
-    reach the API."""
+    """Report a path of an API that begins like one of the server's own paths, so that calls never reach the API."""
     route_ = checking.definition.spec.bindings.http.route
     first = "" if route_ is None else re.split("[/:]", route_.path.strip("/"))[0]
     if first in OWN_PATHS:
@@ -121,8 +112,7 @@ def route(checking: CheckContext) -> Iterator[Finding]:
 
 
 def responses(checking: CheckContext) -> Iterator[Finding]:
-    """Check that each response rule has either `status` or `statusExpr`. A rule for successes must have no
-    `errorType`."""
+    """Report response rules with both or neither of `status` and `statusExpr`. Report `errorType` in success rules."""
     responses_ = checking.definition.spec.bindings.http.api_responses
     for n, rule in enumerate(responses_.rules if responses_ else ()):
         path = (*_HTTP, "apiResponses", "rules", n)
@@ -133,8 +123,7 @@ def responses(checking: CheckContext) -> Iterator[Finding]:
 
 
 def config(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the engine has a value for each required entry of `platform.config`. If the engine's settings are not
-    known, report nothing."""
+    """Report required entries of `platform.config` that the engine's settings lack, if these settings are known."""
     if checking.configured:
         for name, setting in checking.definition.spec.platform.config.items():
             if setting.required and name not in checking.settings.platform:
@@ -143,7 +132,7 @@ def config(checking: CheckContext) -> Iterator[Finding]:
 
 
 def envelope(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a custom error envelope has a mapper, and that the standard one has none."""
+    """Report a custom error envelope without a mapper, and a standard one (`problemDetails`) with a mapper."""
     envelope_ = checking.definition.spec.errors.envelope
     path = ("spec", "errors", "envelope")
     if envelope_ is not None and envelope_.format == "custom" and envelope_.mapper is None:
@@ -153,7 +142,7 @@ def envelope(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the read guard names a subjourney that exists."""
+    """Report a read guard whose subjourney does not exist."""
     read_guard, subjourneys = checking.definition.spec.access.read, checking.definition.spec.subjourneys
     if read_guard is not None and read_guard.guard_ref not in subjourneys:
         hint = did_you_mean(read_guard.guard_ref, subjourneys) or list_choices(subjourneys)
@@ -162,7 +151,7 @@ def guard(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_answers(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the read guard has no state that waits. The subjourneys of the guard are checked, too."""
+    """Report states that would make a read guard wait. They may also be in a subjourney that the guard enters."""
     read_guard = checking.definition.spec.access.read
     within = tuple(steps_into(checking.definition, read_guard.guard_ref)) if read_guard else ()
     for graph, id, state in checking.definition.states():
@@ -172,8 +161,9 @@ def guard_answers(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_says_allowed(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a read guard can answer with `allowed`. A `succeed` state without `outputVar` answers with the whole
-    context. In this case, some state of the guard must write `allowed` into the context."""
+    """Warn about each `succeed` state of a read guard that would answer without `allowed`. A `succeed` state without
+    `outputVar` answers with the whole context. So warn if the state has no `outputVar`, and no state of the guard can
+    write `allowed` into the context."""
     read_guard = checking.definition.spec.access.read
     graph = checking.definition.spec.subjourneys.get(read_guard.guard_ref) if read_guard else None
     if graph is None or any(_may_make_allowed(state) for state in graph.states.values()):
@@ -198,7 +188,7 @@ def _may_make_allowed(state: State) -> bool:
 
 
 def cookie_patterns(checking: CheckContext) -> Iterator[Finding]:
-    """Check that patterns of cookie names are valid regular expressions."""
+    """Report patterns of cookie names that are not valid regular expressions."""
     return_to_client = checking.definition.spec.cookies.return_to_client
     for n, pattern in enumerate(return_to_client.include.name_patterns if return_to_client else ()):
         for _, message in schema_problems({"pattern": pattern}):
@@ -206,7 +196,7 @@ def cookie_patterns(checking: CheckContext) -> Iterator[Finding]:
 
 
 def cookie_jar(checking: CheckContext) -> Iterator[Finding]:
-    """Check that there is a cookie jar if cookies are returned to the caller."""
+    """Warn if cookies are to be returned to the caller, but there is no cookie jar."""
     cookies = checking.definition.spec.cookies
     if cookies.return_to_client is not None and cookies.return_to_client.mode != "none" and cookies.jar is None:
         path = ("spec", "cookies", "returnToClient")

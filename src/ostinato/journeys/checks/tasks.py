@@ -9,22 +9,19 @@ from ostinato.journeys.language.states import Task
 
 
 def registered(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the kind of each task is registered."""
-    for _, _, state in checking.definition.states():
-        if isinstance(state, Task) and state.plugin not in checking.plugins.kinds:
+    for _, _, state in checking.definition.states_of(Task):
+        if state.plugin not in checking.plugins.kinds:
             hint = checking.plugins.suggest_kind(*state.plugin)
             yield Finding((*state.path, "kind"), f"there is no task kind {state.kind!r}", hint)
 
 
 def settings(checking: CheckContext) -> Iterator[Finding]:
-    """Check that the task kind of each task accepts the task's settings."""
-    for _, _, state in checking.definition.states():
-        if isinstance(state, Task) and (kind := checking.plugins.kinds.get(state.plugin)):
-            for fault in kind.check(state.settings, checking.definition):
-                path = (*state.path, *fault.path)
-                yield Finding(
-                    path, fault.message, fault.suggestion, code=fault.code, severity=fault.severity, needs=fault.needs
-                )
+    """Report the faults that `TaskKind.check` finds in the settings of each task."""
+    for _, _, state in checking.definition.states_of(Task):
+        kind = checking.plugins.kinds.get(state.plugin)
+        for fault in kind.check(state.settings, checking.definition) if kind else ():
+            about = (*state.path, *fault.path), fault.message, fault.suggestion
+            yield Finding(*about, code=fault.code, severity=fault.severity, needs=fault.needs)
 
 
 RULES = (Rule("task-unknown", registered), Rule("task-settings", settings))

@@ -10,14 +10,13 @@ from ostinato.journeys.language import Definition, Graph, targets
 from ostinato.journeys.language.states import CallSubjourney, Parallel, Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
 from ostinato.when.durations import DAY, TooLong, parse_duration
-from ostinato.when.instants import SECOND, Micros, OutOfCalendar, read_instant
+from ostinato.when.instants import SECOND, OutOfCalendar, read_instant
 
-EXTERNAL = (Wait, Webhook)
 RESERVED = "cancel"
 
 
 def timeout_has_a_way(checking: CheckContext) -> Iterator[Finding]:
-    """Check that `timeoutSec` and `onTimeout` are set together."""
+    """Report `timeoutSec` without `onTimeout`, and `onTimeout` without `timeoutSec`."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook):
             external, here = state.external, (*graph.at(id), state.type)
@@ -28,31 +27,29 @@ def timeout_has_a_way(checking: CheckContext) -> Iterator[Finding]:
 
 
 def step_is_not_cancel(checking: CheckContext) -> Iterator[Finding]:
-    """Check that no step is named `cancel`. The name is reserved, because every journey has a step `cancel`."""
+    """Report steps named `cancel`. The name is reserved for the step that cancels a journey."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook) and id == RESERVED:
             yield Finding(graph.at(id), "'cancel' is the step that cancels a journey", "rename the state", key=True)
 
 
 def steps_have_different_ids(checking: CheckContext) -> Iterator[Finding]:
-    """Check that steps have different ids if they can wait at the same time."""
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, Parallel):
-            seen: dict[str, str] = {}
-            for n, branch in enumerate(state.parallel.branches):
-                here = (*graph.at(id), "parallel", "branches", n)
-                for step in sorted(steps_in(checking.definition, branch)):
-                    if step in seen:
-                        message = f"{step!r} waits in the branch {seen[step]!r} at the same time"
-                        yield Finding(here, message, "give each step an id of its own")
-                    seen.setdefault(step, branch.name)
+    """Report steps that have the same id and can wait at the same time."""
+    for graph, id, state in checking.definition.states_of(Parallel):
+        seen: dict[str, str] = {}
+        for n, branch in enumerate(state.parallel.branches):
+            here = (*graph.at(id), "parallel", "branches", n)
+            for step in sorted(steps_in(checking.definition, branch)):
+                if step in seen:
+                    message = f"{step!r} waits in the branch {seen[step]!r} at the same time"
+                    yield Finding(here, message, "give each step an id of its own")
+                seen.setdefault(step, branch.name)
 
 
-def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
-    """Return the ids of all states in `graphs` that wait for an input. States in branches, and in subjourneys that the
-    graphs enter, are included."""
+def steps_in(definition: Definition, graph: Graph) -> set[str]:
+    """Return the ids of the states that wait for an input in a graph, its branches and its subjourneys."""
     steps: set[str] = set()
-    waiting, entered = list(graphs), set()
+    waiting, entered = [graph], set()
     while waiting:
         for id, state in waiting.pop().states.items():
             match state:
@@ -68,43 +65,42 @@ def steps_in(definition: Definition, *graphs: Graph) -> set[str]:
 
 
 def one_time(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a timer has exactly one of `duration` and `until`."""
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, Timer) and (state.timer.duration is None) == (state.timer.until is None):
+    """Report timers that do not have exactly one of `duration` and `until`."""
+    for graph, id, state in checking.definition.states_of(Timer):
+        if (state.timer.duration is None) == (state.timer.until is None):
             both = "both 'duration' and 'until'" if state.timer.until is not None else "neither 'duration' nor 'until'"
             yield Finding((*graph.at(id), "timer"), f"it has {both}", "one of the two says when it fires")
 
 
 def literal_time(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a time or duration that is written as a literal is valid."""
-    for graph, id, state in checking.definition.states():
-        if isinstance(state, Timer):
-            here = (*graph.at(id), "timer")
-            duration, until = state.timer.duration, state.timer.until
-            if isinstance(duration, str) and (wrong := wrong_duration(duration)):
-                yield Finding(
-                    (*here, "duration"), f"{short_json(duration)} is {wrong}", "write something like PT5M or P3D"
-                )
-            if isinstance(until, str) and (wrong := wrong_instant(until)):
-                hint = "write something like 2026-12-31T23:59:00Z"
-                yield Finding((*here, "until"), f"{short_json(until)} is {wrong}", hint)
+    """Report invalid times and durations that are written as literals."""
+    for graph, id, state in checking.definition.states_of(Timer):
+        here = (*graph.at(id), "timer")
+        duration, until = state.timer.duration, state.timer.until
+        if isinstance(duration, str) and (wrong := wrong_duration(duration)):
+            hint = "write something like PT5M or P3D"
+            yield Finding((*here, "duration"), f"{short_json(duration)} is {wrong}", hint)
+        if isinstance(until, str) and (wrong := wrong_instant(until)):
+            hint = "write something like 2026-12-31T23:59:00Z"
+            yield Finding((*here, "until"), f"{short_json(until)} is {wrong}", hint)
 
 
 def timer_in_bounds(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a duration that is written as a literal is within the configured limit. A month counts as 28 days."""
+    """Report literal durations that exceed the configured limit. A month counts as 28 days."""
     most = checking.settings.limits.longest_timer_s
-    for graph, id, state in checking.definition.states():
-        length = state.timer.duration if isinstance(state, Timer) else None
+    for graph, id, state in checking.definition.states_of(Timer):
+        length = state.timer.duration
         if most is None or not isinstance(length, str) or wrong_duration(length):
             continue
-        if shortest(length) > most * SECOND:
+        duration = parse_duration(length)
+        if duration.months * 28 * DAY + duration.exact > most * SECOND:
             here = (*graph.at(id), "timer", "duration")
             yield Finding(here, f"a timer may be at most {most:,} s long", "write a shorter one, or several")
 
 
 def timer_first(checking: CheckContext) -> Iterator[Finding]:
-    """Check that a journey whose start is synchronous reaches no timer before it waits for an input. Otherwise the
-    caller would have to wait for the timer."""
+    """If a journey starts synchronously, warn about timers that it can reach before it waits for an input. The caller
+    of the start would have to wait for such a timer."""
     definition = checking.definition
     lifecycle = definition.spec.lifecycle
     if definition.is_api or (lifecycle is not None and lifecycle.start_mode not in (None, "sync")):
@@ -122,12 +118,12 @@ def timer_first(checking: CheckContext) -> Iterator[Finding]:
             message = "a synchronous start waits at this timer"
             hint = "write lifecycle: {startMode: async}"
             yield Finding(spec.at(id), message, hint, key=True, needs=("kind",))
-        elif not isinstance(state, EXTERNAL):
+        elif not isinstance(state, Wait | Webhook):
             waiting += [target for _, target in targets(state)]
 
 
 def wrong_duration(text: str) -> str | None:
-    """Return a text that says what is wrong with a duration, or None if it is valid."""
+    """Return what is wrong with a duration, or None if it is valid."""
     try:
         parse_duration(text)
     except TooLong:
@@ -141,14 +137,8 @@ def wrong_duration(text: str) -> str | None:
     return "not an ISO 8601 duration"
 
 
-def shortest(duration: str) -> Micros:
-    """Return the shortest time that a duration can mean, with 28 days for a month."""
-    length = parse_duration(duration)
-    return length.months * 28 * DAY + length.exact
-
-
 def wrong_instant(text: str) -> str | None:
-    """Return a text that says what is wrong with a time, or None if it is valid."""
+    """Return what is wrong with a time, or None if it is valid."""
     try:
         read_instant(text, "time")
     except OutOfCalendar:

@@ -52,12 +52,8 @@ _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """The parts of a picture to highlight for one instance.
-
-    - `entered`: the states that the instance has entered, each as (path of the graph, state)
-    - `gone`: the edges that the instance has taken, each as (path of the graph, state, next state)
-    - `current`: the states in which the instance is now, each as (path of the graph, state)
-    """
+    """What to highlight for one instance. A state is (path of the graph, state id). `gone` are the edges that the
+    instance has taken, each as (path of the graph, state id, next state id)."""
 
     entered: frozenset[tuple[Path, str]] = frozenset()
     gone: frozenset[tuple[Path, str, str]] = frozenset()
@@ -67,8 +63,6 @@ class _Marks:
 
 @dataclass(slots=True)
 class _PlacedGraph:
-    """A graph with the positions of its boxes."""
-
     graph: Graph
     layout: Layout
     inner: dict[str, list[_PlacedGraph]] = field(default_factory=dict)
@@ -76,8 +70,8 @@ class _PlacedGraph:
 
 
 def draw(definition: Definition, instance: Instance | None = None, way: Iterable[Mapping[str, Any]] = ()) -> str:
-    """Return the SVG of a definition. With an `instance`, its path is highlighted. `way` holds the data of the
-    instance's events `journey:state_entered`."""
+    """Return the SVG of a definition. If there is an `instance`, highlight its current state and the path that it took.
+    The path is computed from `way`, the data of the instance's events `journey:state_entered`."""
     marks = _Marks() if instance is None else _marks(instance, way)
     titles = [(f"{definition.name} {definition.version}", _place_graph(definition.spec))]
     titles += [(f"subjourney {id}", _place_graph(graph)) for id, graph in definition.spec.subjourneys.items()]
@@ -101,8 +95,8 @@ def draw(definition: Definition, instance: Instance | None = None, way: Iterable
 
 
 def _columns(sizes: Sequence[tuple[float, float]]) -> tuple[list[Point], float, float]:
-    """Arrange boxes in columns. Return the corners of the boxes, and the total width and height. The first box has a
-    column of its own. The other boxes fill further columns from the top, up to the height of the first box."""
+    """Arrange boxes in columns. Return the top left corner of each box, and the total width and height. The first box
+    has its own column. A box that would reach below the first box begins a new column."""
     corners: list[Point] = []
     x = y = right = PAD
     height = 0.0
@@ -196,7 +190,7 @@ def _state(id: str, state: State, x: float, y: float, drawn: _PlacedGraph, marks
     yield text(x + width / 2, y + 33, _about(state), 10, "400", words, "middle")
     branches = drawn.inner.get(id, [])
     inside = x + (width - sum(_branch_width(one) + PAD for one in branches) + PAD) / 2
-    for branch in drawn.inner.get(id, []):
+    for branch in branches:
         w, top = _branch_width(branch), y + _HEAD + 10 + PAD
         yield rectangle(inside, top, w, height - _HEAD - 10 - 2 * PAD, "#ffffff", "#b0bec5", "branch")
         yield text(inside + PAD, top + 16, getattr(branch.graph, "name", ""), 11, "600", "#455a64")
@@ -206,8 +200,7 @@ def _state(id: str, state: State, x: float, y: float, drawn: _PlacedGraph, marks
 
 
 def _targets(state: State) -> Iterator[tuple[str, str]]:
-    """Yield the states that a state may lead to, as pairs of state id and condition. The condition is empty if there is
-    none."""
+    """Yield (id, condition) for each state that may follow `state`. The condition is a text, perhaps empty."""
     match state:
         case Choice():
             for case in state.choices:
@@ -240,7 +233,6 @@ def _labels(graph: Graph) -> dict[Edge, str]:
 
 
 def _words(state: State) -> str:
-    """Return a few words that describe a state."""
     match state:
         case Task():
             return _called(state)
@@ -261,7 +253,7 @@ def _about(state: State) -> str:
 
 
 def _called(task: Task) -> str:
-    """Return a few words that describe what a task does, from its settings."""
+    """Return a few words about what a task does, such as `GET /users/{id}`."""
     settings = task.settings
     match task.plugin:
         case ("httpCall", _):
@@ -279,7 +271,8 @@ def _called(task: Task) -> str:
 
 
 def _place(url: str) -> str:
-    """Return a URL in short form, without scheme, query and configured base."""
+    """Return a URL in short form: without scheme, query and configured base, and with only the last name of each
+    placeholder. For example, `${context.user.id}` becomes `{id}`."""
     place = _BASE.sub("", url).partition("?")[0]
     return _PLACEHOLDER.sub(lambda found: "{" + found[1].rpartition(".")[2] + "}", place) or "/"
 
@@ -292,8 +285,7 @@ def _details(state: State) -> str:
 
 
 def _legend(definition: Definition, marks: _Marks, width: float, height: float) -> tuple[list[str], float, float]:
-    """Return the SVG parts of the legend, and the new width and height of the picture. The legend has only the colours
-    and signs that the picture uses."""
+    """Return the SVG parts of a legend of the used colours and signs, and the picture's new width and height."""
     kinds = dict.fromkeys(state.type for _, _, state in definition.states())
     entries = [(kind, rectangle(0, 0, _SWATCH, _SWATCH, *COLOURS[kind][:2], "swatch")) for kind in kinds]
     middle = _SWATCH / 2

@@ -1,5 +1,5 @@
-"""Provide the expression languages that come with Ostinato. `languages` returns all of them. Each language except
-`plain` has its own worker processes, which are started on first use."""
+"""Provide the expression languages that come with Ostinato. Each language except `plain` has its own worker processes,
+which are started on first use."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Langua
 
 
 class PlainLanguage:
-    """The language `plain`, which every installation has. It needs no worker process, because its expressions can only
-    compute."""
+    """The language `plain`, which every installation has. Its expressions can only compute values, and their work is
+    limited. So they are evaluated in this process, without a worker."""
 
     name = PLAIN
 
@@ -93,8 +93,8 @@ class PlainLanguage:
 
 
 class SandboxedLanguage:
-    """A language whose expressions are evaluated in worker processes. Simple expressions can be evaluated in this
-    process."""
+    """A language whose expressions are evaluated in worker processes. Simple expressions can be evaluated without a
+    worker."""
 
     def __init__(
         self,
@@ -109,12 +109,13 @@ class SandboxedLanguage:
     ) -> None:
         """Create the language `name`, which needs the package `module`.
 
-        - `answered_here`: evaluates simple expressions without a worker, and returns `NOT_PLAIN` for others
+        - `answered_here`: evaluates simple expressions without a worker, and returns `NOT_PLAIN` for all other
+          expressions
         - `suggest`: returns a hint for an invalid expression
-        - `called`: maps the name of a binding to its name in this language
-        - `spelt`: if true, a worker gets only the bindings whose names occur in the expression
+        - `called`: maps the names of bindings to their names in this language; other bindings keep their names
+        - `spelt`: if true, a worker gets only the bindings whose names occur in the expression; otherwise it gets all
         """
-        self._name = name
+        self.name = name
         self._module = module
         self._settings = settings
         self._answered_here = answered_here
@@ -123,17 +124,13 @@ class SandboxedLanguage:
         self._spelt = spelt
         self.pool = Pool(name, settings)
 
-    @property
-    def name(self) -> str:
-        return self._name
-
     @functools.cached_property
     def missing(self) -> str | None:
         """None if the language is installed, else a message that names the package to install."""
         if find_spec(self._module) is not None:
             return None
         return (
-            f"lang {self._name} is not installed here; pip install 'ostinato[{self._name}]'"
+            f"lang {self.name} is not installed here; pip install 'ostinato[{self.name}]'"
             " (where there is no wheel for the platform, use another language)"
         )
 

@@ -1,20 +1,29 @@
 """Evaluate the expressions of one language in a pool of worker processes.
 
-Requests are sent to workers in batches. Each answer is delivered when it arrives. While a worker evaluates a batch, the
-batch occupies a *place*. There are quick places, and slow places for slow requests.
+The pool sends requests to a worker in batches. A batch occupies a *place* while a worker evaluates it, and the number
+of places is limited. *Quick places* are for most batches. *Slow places* are for single requests that are slow.
 
-A slow expression must not delay others. A batch stalls if no answer arrives for `slow_after_s`. The rules are:
+A batch is sent in one of two ways:
 
-- If a batch stalls, its unanswered requests are sent again *apart*: the worker answers them one by one. So the pool
-  knows which request is in progress.
-- If a batch that was sent apart stalls, the request in progress moves to a slow place. The request continues there on
-  the same worker, up to its own deadline. The other requests of the batch go to another worker.
-- If no slow place is free, the worker is killed. The request in progress waits for a slow place.
-- Requests whose expression was quick before are sent first. Requests whose expression was slow before are *suspects*. A
-  suspect uses a free slow place, or a quick place if no other request waits.
+- *together*: the normal way.
+- *apart*: the worker answers the requests one by one, so the pool knows which request is in progress. A batch of one
+  request always counts as sent apart.
+
+A slow expression must not delay others. A batch on a quick place *stalls* if no answer arrives for `slow_after_s`:
+
+- If a batch that was sent together stalls, its unanswered requests are sent again, apart.
+- If a batch that was sent apart stalls, and a slow place is free, the batch gives its quick place back and occupies the
+  slow place. The same worker continues the request in progress, up to that request's deadline. The other unanswered
+  requests of the batch are sent again.
+- If a batch that was sent apart stalls, and no slow place is free, the worker is killed. The request in progress waits
+  for a slow place. The other unanswered requests of the batch are sent again.
+
+The pool remembers which expressions were quick and which were slow. Requests whose expression was quick go first.
+Requests whose expression was slow are *suspects*. A suspect uses a slow place. It may use a quick place if no other
+request waits for one.
 
 If a worker dies, its unanswered requests are sent again, apart. Evaluations are pure, so repeating one is harmless. If
-the batch had already been sent apart, the request in progress has its own rules:
+the batch had been sent apart already, its request in progress may be the cause:
 
 - If the request exceeded its time or memory limit, and so killed the worker, the request fails.
 - Otherwise the request gets one more attempt, on a new worker. If the new worker dies, too, the request fails.
@@ -68,8 +77,6 @@ class _Lane(Enum):
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """A request, and the future for its answer."""
-
     request: Request
     future: asyncio.Future[Outcome]
     apart: bool = False  # its batch stalled, or its worker died
@@ -102,7 +109,7 @@ class _SpeedHistory:
 
 
 class _RequestQueue:
-    """The requests of one event loop that wait for a worker. Used only on that loop's thread."""
+    """The requests of one event loop that wait for a worker. Only that loop's thread uses the queue."""
 
     def __init__(self, history: _SpeedHistory) -> None:
         self._known = history
@@ -130,7 +137,8 @@ class _RequestQueue:
 
     @property
     def waiting(self) -> int:
-        """The number of waiting requests that are not treated as slow."""
+        """The number of waiting requests that a worker for quick requests can take. Requests whose expression was slow
+        before are not included: `suspects` counts them."""
         return len(self._proven) + len(self._unproven) + len(self._apart)
 
     @property
@@ -139,15 +147,20 @@ class _RequestQueue:
 
     @property
     def slow(self) -> int:
-        """The number of slow workers that the waiting requests could use at the same time."""
+        """The number of waiting requests that a worker for slow requests can take. It is the sum of two counts:
+
+        - the requests whose expression was slow before (`suspects`)
+        - the expressions of the requests that only a worker for slow requests may take, because they stalled or their
+          worker died; several such requests with the same expression count as one
+        """
         return len(self._alone) + len(self._suspects)
 
     def take(self, lane: _Lane) -> list[_Job]:
         return self._take_slow() if lane is _Lane.SLOW else self._take_quick()
 
     def _take_quick(self) -> list[_Job]:
-        """Return the next batch for a quick worker, or an empty list. A request whose expression was slow before is
-        returned only if no other request waits for a quick worker."""
+        """Return the next batch of requests that are not suspects. If no such request waits, return a batch of one
+        suspect. A suspect is a request whose expression was slow before. If no request waits, return an empty list."""
         self._apart_first = not self._apart_first
         for apart in (self._apart_first, not self._apart_first):
             if batch := self._batch_apart() if apart else self._batch_together():
@@ -165,7 +178,7 @@ class _RequestQueue:
         return self._from((self._proven, proven), (self._unproven, BATCH))
 
     def _set_suspects_aside(self, queue: deque[_Job]) -> None:
-        """Move requests whose expression has become known as slow to the suspects."""
+        """Move requests from `queue` to the suspects if their expression is now known to be slow."""
         for _ in range(len(queue)):
             job = queue.popleft()
             (self._suspects if self._known.slow(job.request.expr) else queue).append(job)
@@ -183,11 +196,8 @@ class _RequestQueue:
 
     @staticmethod
     def _from(*queues: tuple[deque[_Job], int]) -> list[_Job]:
-        """Return a batch of requests, taken from `queues` in order.
-
-        - Each entry of `queues` is (queue, limit). A queue is used while the batch has fewer requests than the limit.
-        - Requests whose caller no longer waits are dropped.
-        """
+        """Take a batch from pairs (queue, limit), in order. Each queue adds requests until the batch has `limit`
+        requests or too many bytes. Drop requests whose caller no longer waits."""
         batch: list[_Job] = []
         size = 0
         for queue, most in queues:
@@ -223,9 +233,7 @@ class Pool:
     # On an event loop
 
     def submit(self, asked: Iterable[tuple[Request, asyncio.Future[Outcome]]]) -> None:
-        """Evaluate requests, and set the result of each future when its answer arrives. A request is not evaluated if
-        its future is cancelled before the evaluation begins. Requests that arrive while all workers are busy are sent
-        together."""
+        """Evaluate requests, and set the result of each future when its answer arrives. Skip cancelled futures."""
         self._after_fork()
         loop = asyncio.get_running_loop()
         with self._lock:
@@ -233,20 +241,9 @@ class Pool:
         queue.add(_Job(request, future) for request, future in asked)
         self._wake(queue, loop)
 
-    async def evaluate(self, requests: Sequence[Request]) -> list[Outcome]:
-        """Return the outcomes of all requests, in order."""
-        loop = asyncio.get_running_loop()
-        asked: list[tuple[Request, asyncio.Future[Outcome]]] = [(one, loop.create_future()) for one in requests]
-        self.submit(asked)
-        try:
-            return [await future for _, future in asked]
-        finally:
-            for _, future in asked:
-                future.cancel()
-
     def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
-        """Let another worker serve `queue` if enough requests wait. If only a few wait, check again after `WHILE_S`
-        seconds."""
+        """Let more workers serve `queue`, up to the limits of the pool: one more for slow requests if there are any,
+        and one more for other requests if many wait or no worker serves them. If only a few wait, check again later."""
         if queue.slow:
             self._add_drain(queue, loop, _Lane.SLOW)
         if queue.waiting >= WORTH or (queue.draining[_Lane.QUICK] == 0 and queue.waiting + queue.suspects):
@@ -283,8 +280,9 @@ class Pool:
     def _take_back(
         self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job], moved: bool
     ) -> None:
-        """Put the unanswered `jobs` of a batch back into `queue`. If `moved` is true, the worker of the batch now
-        counts as a slow worker."""
+        """Put the unanswered requests `jobs` of a batch back into `queue`, and let workers serve them. If `moved` is
+        true, the worker of the batch continues with one slow request, which is not in `jobs`. In this case, count this
+        worker as a worker for slow requests from now on."""
         if moved:
             queue.draining[_Lane.QUICK] -= 1
             queue.draining[_Lane.SLOW] += 1
@@ -294,7 +292,7 @@ class Pool:
     # From any thread
 
     def check(self, request: Request) -> Outcome:
-        """Check one expression, and return the outcome. Retry once if the worker dies. This call blocks."""
+        """Check one expression. Retry once if the worker dies. Blocks."""
         self._after_fork()
         closing = self._closing
         death: Died | None = None
@@ -346,8 +344,13 @@ class Pool:
         return {"kind": kind, "most": self._settings.max_result_bytes}
 
     def _take(self, fresh: bool, closing: int) -> Process:
-        """Return a live worker. With `fresh`, return a new worker: if it dies, no earlier request can be the cause.
-        Raise `Unavailable` if the pool was closed or the process did not start."""
+        """Return a live worker, and count it as busy. `closing` is the value of the counter `self._closing` when the
+        caller began. Each `close` increments the counter.
+
+        - If `fresh` is true, start a new worker. It replaces an idle worker, if there is one.
+        - If `fresh` is false, return an idle worker. If no worker is idle, start a new one.
+        - If the counter no longer equals `closing`, or the new worker does not start, raise `Unavailable`.
+        """
         with self._lock:
             if closing != self._closing:
                 raise Unavailable("it was closed")
@@ -368,8 +371,13 @@ class Pool:
         raise Unavailable("it was closed")
 
     def _give_back(self, worker: Process, *, sound: bool, closing: int) -> None:
-        """Keep a worker for the next batch. Kill it instead if it is not `sound`: it died, has not sent all answers, or
-        ran out of memory."""
+        """Take back a worker after a batch or a check. `closing` is the value of the counter `self._closing` when the
+        batch or check began. Each `close` increments the counter.
+
+        - If `sound` is true, the worker is alive, and the counter still equals `closing`, keep the worker for later
+          use.
+        - Otherwise kill the worker.
+        """
         with self._lock:
             self._busy.discard(worker)
             if sound := sound and worker.alive and closing == self._closing:
@@ -385,7 +393,7 @@ class Pool:
 
 
 class _BatchRun:
-    """Runs one batch on one worker, in a thread. It delivers the answers, and queues the unanswered requests again."""
+    """Runs one batch on one worker, in a thread. Delivers the answers, and queues the unanswered requests again."""
 
     def __init__(
         self,
@@ -422,26 +430,41 @@ class _BatchRun:
         pool = self._pool
         worker = pool._take(self._batch[0].fresh, self._closing)
         sound = False
+        last: list[tuple[_Job, Outcome]] = []
         try:
             head = pool._head("evaluate") | {"apart": self._apart}
             longest = max(job.request.deadline_s for job in self._batch)
             worker.send(head, [job.request.raw for job in self._batch], longest)
-            sound = self._receive(worker)
+            sound, last = self._receive(worker)
         except Died as death:
             self._died(death)
         finally:
-            pool._give_back(worker, sound=sound, closing=self._closing)
+            try:
+                pool._give_back(worker, sound=sound, closing=self._closing)
+            finally:
+                self._call(_deliver, last)  # only now, so that the caller's next request finds this worker idle
 
-    def _receive(self, worker: Process) -> bool:
-        """Deliver answers until all have arrived or the worker stalls. Return whether the worker can be used again."""
+    def _receive(self, worker: Process) -> tuple[bool, list[tuple[_Job, Outcome]]]:
+        """Receive the answers of the batch. Return (whether the worker can be used again, answers that the caller must
+        deliver).
+
+        - When answers arrive and other requests are still unanswered, deliver these answers at once.
+        - When the last answers arrive, return them undelivered.
+        - If the worker stalls, call `_go_on_slowly`. If it returns True, keep receiving. If it returns False, return
+          (False, []).
+        """
         sound = True
+        pairs: list[tuple[_Job, Outcome]] = []
         self._since = time.monotonic()
         while self._left:
+            if pairs:
+                self._call(_deliver, pairs)
+                pairs = []
             try:
                 answers = worker.receive(self._until())
             except frames.Late:
                 if not self._go_on_slowly():
-                    return False
+                    return False, []
                 sound = len(self._batch) == 1  # otherwise other workers repeat the rest of the batch
                 continue
             before, self._since = self._since, time.monotonic()
@@ -451,8 +474,7 @@ class _BatchRun:
             pairs = [(self._left.pop(at), outcome) for at, outcome in read if at in self._left]
             for job, _ in pairs:
                 self._pool._known.note(job.request.expr, slow=slow)
-            self._call(_deliver, pairs)
-        return sound
+        return sound, pairs
 
     def _until(self) -> float:
         if self.lane is _Lane.QUICK:
@@ -461,8 +483,14 @@ class _BatchRun:
         return self._since + job.request.deadline_s + self._pool._settings.patience_s
 
     def _go_on_slowly(self) -> bool:
-        """Handle a worker that has stalled. Return True if the worker continues with its current request, which now
-        counts as slow. The caller must then keep waiting for the worker. Otherwise return False."""
+        """Handle a stalled worker, and return whether the caller must keep waiting for it. A batch occupies a quick
+        place or a slow place. Slow places are for slow requests. A batch that was sent apart is answered one request at
+        a time.
+
+        - If the batch was sent apart and occupies a quick place, and a slow place is free, the request in progress
+          moves to the slow place. Queue the other unanswered requests again, and return True.
+        - Otherwise queue the unanswered requests again or fail them, and return False.
+        """
         place, job = next(iter(self._left.items()))
         if self.lane is _Lane.SLOW:
             self._died(Died(Code.TIMEOUT, LATE, telling=False))
@@ -485,8 +513,8 @@ class _BatchRun:
         return True
 
     def _died(self, death: Died) -> None:
-        """Handle the death of a worker. If the request in progress is known to have caused the death, that request
-        fails. The other unanswered requests are queued again."""
+        """Handle the death of the worker. Fail the request in progress if it is known to be the cause, or if this was
+        its last attempt. Queue the other requests again."""
         if self._closing != self._pool._closing:
             raise Unavailable("it was closed")
         jobs = list(self._left.values())

@@ -1,7 +1,7 @@
 """Suggest what to write instead of an expression that its language refused.
 
 Call these functions only for refused expressions. They look for syntax of other languages, and a valid expression may
-contain such syntax in a text literal.
+contain such syntax in a text literal. They return an empty text if there is no suggestion.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import re
 
 from ostinato.errors import did_you_mean
 
-_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+# Text literals and comments, in DataWeave and in JSONata.
+TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 _FOREIGN = [
     (r"^(?!.*---).*\boutput\b", "`output` is a word of DataWeave: as a key it is quoted, and the binding is `result`"),
     (r"===|!==", "DataWeave compares with == and !="),
@@ -54,9 +55,7 @@ _NOT_DEFINED = re.compile(r"\b(\w+)/0 is not defined")
 
 
 def in_dataweave(expr: str, message: str, bindings: frozenset[str]) -> str:
-    """Suggest what to write instead of `expr`, which the language refused with `message`. Return an empty text if there
-    is no suggestion."""
-    bare = _TEXTS.sub('""', expr)
+    bare = TEXTS.sub('""', expr)
     if word := _A_WORD.search(message):
         quoted = f'`."{word[1]}"`' if re.search(rf"\.\s*{word[1]}\b", bare) else f'`"{word[1]}": …`'
         binding = ", and the binding is `result`" if word[1] == "output" else ""
@@ -76,8 +75,6 @@ def in_dataweave(expr: str, message: str, bindings: frozenset[str]) -> str:
 
 
 def in_jq(expr: str, message: str, bindings: frozenset[str]) -> str:
-    """Suggest what to write instead of `expr`, which the language refused with `message`. Return an empty text if there
-    is no suggestion."""
     unknown = _NOT_DEFINED.search(message)
     if unknown is None:
         return ""
@@ -90,7 +87,5 @@ def in_jq(expr: str, message: str, bindings: frozenset[str]) -> str:
 
 
 def in_jsonata(expr: str, message: str, bindings: frozenset[str]) -> str:
-    """Suggest what to write instead of `expr`, which the language refused with `message`. Return an empty text if there
-    is no suggestion."""
-    bare = _TEXTS.sub('""', expr)
+    bare = TEXTS.sub('""', expr)
     return next((words for pattern, words in _FOREIGN_TO_JSONATA if re.search(pattern, bare)), "")

@@ -1,4 +1,4 @@
-"""Define the blocks of a definition other than its states. Examples are policies, bindings and cookies."""
+"""Define the blocks of a definition other than its states, such as policies, bindings and cookies."""
 
 from __future__ import annotations
 
@@ -68,8 +68,7 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setting:
-    """The declaration of a value of `platform.config`: its type, and whether it is required. An operator sets the
-    value."""
+    """The declaration of a value of `platform.config`. An operator sets the value."""
 
     type: str = key("type", one_of("string", "integer", "number", "boolean", "object"))
     required: bool = key("required", boolean, False)
@@ -83,8 +82,6 @@ class Platform:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnTimeout:
-    """The error code and the reason of a run that exceeds its time limit."""
-
     error_code: str = key("errorCode", text())
     reason: str = key("reason", text())
 
@@ -102,8 +99,8 @@ class OptionalWhen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlsoFor:
-    """A rule that says which successes are compensated. Failures are always compensated. Without a predicate, the rule
-    applies to every success. With a predicate, it applies if the predicate is true."""
+    """A rule that says which instances are compensated although they succeeded. Without a predicate, the rule applies
+    to every success. Failures are always compensated."""
 
     when: OptionalWhen = key("when", of(OptionalWhen), OptionalWhen())
 
@@ -160,7 +157,8 @@ class AttributeBindings:
 
 
 def _is_short_form(value: object) -> bool:
-    """Return whether `value` is in the short form, which leaves out `fromPayload`: `{orderId: {path: …}}`."""
+    """Return whether `value` is written in the short form, which leaves out the key `fromPayload`. For example, the
+    short form of `{fromPayload: {orderId: {path: …}}}` is `{orderId: {path: …}}`."""
     sources = {"fromPayload", "fromHeaders", "fromBaggage"}
     return isinstance(value, dict) and bool(value) and not sources & value.keys()
 
@@ -211,8 +209,7 @@ class Backoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Breaker:
-    """The settings of a circuit breaker. If too many of the last calls failed, no calls are made for `open_s`
-    seconds."""
+    """A circuit breaker. If too many of the last calls failed, no calls are made for `open_s` seconds."""
 
     enabled: bool = key("enabled", boolean, True)
     failure_rate: float = key("failureRateThreshold", number(1000), 0.5)
@@ -222,7 +219,7 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulkhead:
-    """The settings of a bulkhead: how many calls may run at once, and how many may wait."""
+    """How many calls may run at once, and how many may wait."""
 
     most: int = key("maxConcurrent", whole(1))
     queue: int = key("queueSize", whole(0), 0)
@@ -255,8 +252,7 @@ class ClientAuthMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientAuth:
-    """A policy that says how outbound calls authenticate. `kind` decides which fields are required; `checks/policies`
-    checks that they are present."""
+    """How outbound calls authenticate. The module `checks.policies` checks the fields of each `kind`."""
 
     kind: str = key("kind", one_of("bearerStatic", "oauth2ClientCredentials", "mtlsClient"))
     token_ref: str | None = key("tokenRef", text(), None)
@@ -281,7 +277,7 @@ class Policies:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PassedHeader:
-    """Passes the request's header `from_header` on to outbound calls, as `to_header`, while the request is handled."""
+    """Passes the request's header `from_header` on to outbound calls, as `to_header`."""
 
     from_header: str = key("from", text())
     to_header: str = key("to", text())
@@ -289,8 +285,8 @@ class PassedHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestBinding:
-    """Says which headers and query parameters of a request are put into the context, and which headers are passed on to
-    outbound calls."""
+    """Says which headers and query parameters of a request are copied to the context, and which headers are passed on
+    to outbound calls."""
 
     headers_to_context: Mapping[str, str] = key("headersToContext", map_of(text()), make=dict)
     headers_passthrough: tuple[PassedHeader, ...] = key("headersPassthrough", list_of(of(PassedHeader)), ())
@@ -401,7 +397,6 @@ class Access:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """An API that tasks can call. Its OpenAPI document is at `openApiRef`. The `operationRef` of a task names an
-    operation in that document."""
+    """An API that tasks can call. Its OpenAPI document is at `openApiRef`."""
 
     open_api_ref: str = key("openApiRef", text())

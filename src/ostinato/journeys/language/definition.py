@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from ostinato.documents import Path
 from ostinato.journeys.language.blocks import (
@@ -24,15 +25,10 @@ from ostinato.journeys.language.blocks import (
     Policies,
     RunMetadata,
 )
-from ostinato.journeys.language.shapes import (
-    Expression,
-    expression,
-    key,
-    map_of,
-    of,
-    one_of,
-)
+from ostinato.journeys.language.shapes import Expression, expression, key, map_of, of, one_of
 from ostinato.journeys.language.states import Contract, Graph, Parallel, State, Subjourney
+
+S = TypeVar("S")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +56,7 @@ class Spec(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Definition:
-    """A parsed definition. `documents` maps each `openApiRef` to the text of its OpenAPI document. These documents are
-    deployed with the definition."""
+    """A parsed definition. `documents` maps each `openApiRef` to the text of its OpenAPI document."""
 
     api_version: str = key("apiVersion", one_of("v1"))
     kind: str = key("kind", one_of("Journey", "Api"))
@@ -102,8 +97,7 @@ class Definition:
         return graph
 
     def graphs(self) -> Iterator[Graph]:
-        """Yield every graph of the definition: the journey's own, those of the subjourneys, that of the compensation,
-        and all branches."""
+        """Yield the graphs of the journey, the subjourneys, the compensation, and all branches."""
         roots: list[Graph | None] = [self.spec, *self.spec.subjourneys.values(), self.spec.compensation]
         waiting = [one for one in roots if one is not None]
         while waiting:
@@ -116,4 +110,9 @@ class Definition:
     def states(self) -> Iterator[tuple[Graph, str, State]]:
         for graph in self.graphs():
             for id, state in graph.states.items():
+                yield graph, id, state
+
+    def states_of(self, kind: type[S]) -> Iterator[tuple[Graph, str, S]]:
+        for graph, id, state in self.states():
+            if isinstance(state, kind):
                 yield graph, id, state

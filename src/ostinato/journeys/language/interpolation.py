@@ -1,7 +1,7 @@
-"""Replace placeholders in texts by their values.
+"""Replace placeholders such as `${context.a.b}` and `${platform.config.x}` in texts by their values.
 
-Placeholders are written `${context.a.b}` or `${platform.config.x}`. Inside a longer text, a value that is not a text is
-written as JSON. A missing or null value is an error, except in `fill_known`.
+Inside a longer text, a value that is not a text is written as JSON. A missing or null value is an error, except in
+`fill_known`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from urllib.parse import quote
 
 import orjson
 
+from ostinato.documents import Path
 from ostinato.errors import OstinatoError
 from ostinato.model import Json
 
@@ -50,8 +51,8 @@ def fill(
     config: Mapping[str, Json],
     spell: Callable[[str, int], str] = lambda text, at: text,
 ) -> str:
-    """Return `template` with its placeholders replaced by their values. `spell` gets each value as a text, and the
-    position of its placeholder; it returns the text to insert. Raise `MissingValue` if a placeholder has no value."""
+    """Return `template` with its placeholders replaced by their values. `spell` gets each value and the position of its
+    placeholder, and returns the text to insert. Raise `MissingValue` if a placeholder has no value."""
 
     def value(match: re.Match[str]) -> str:
         return spell(_text(_look_up(match[1], context, config), match[0]), match.start())
@@ -60,8 +61,8 @@ def fill(
 
 
 def fill_nested(template: Json, context: Mapping[str, Json], config: Mapping[str, Json]) -> Json:
-    """Return an object or a list with the placeholders in its texts replaced by their values. A text that consists of
-    one placeholder becomes the value itself, of any type. Raise `MissingValue` if a placeholder has no value."""
+    """Replace the placeholders in all texts of an object or a list. If a text consists of exactly one placeholder, it
+    becomes the value itself, of any type. Raise `MissingValue` if a placeholder has no value."""
     if isinstance(template, Mapping):
         return {name: fill_nested(one, context, config) for name, one in template.items()}
     if isinstance(template, list):
@@ -77,27 +78,22 @@ def fill_nested(template: Json, context: Mapping[str, Json], config: Mapping[str
     return value
 
 
-def texts_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield every text in an object or a list, as pairs of path and text."""
-    if isinstance(template, str):
-        yield path, template
-    elif isinstance(template, Mapping):
-        for name, item in template.items():
-            yield from texts_within(item, (*path, name))
-    elif isinstance(template, list):
-        for at, item in enumerate(template):
-            yield from texts_within(item, (*path, at))
+def texts_within(template: Json) -> Iterator[tuple[Path, str]]:
+    """Yield (path, text) for every text in an object or a list."""
+    yield from ((path, value) for path, value in _within(template, ()) if isinstance(value, str))
 
 
-def names_within(template: Json, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
-    """Yield every field name in an object or a list, as pairs of path and name."""
-    if isinstance(template, Mapping):
-        for name, item in template.items():
-            yield (*path, name), name
-            yield from names_within(item, (*path, name))
-    elif isinstance(template, list):
-        for at, item in enumerate(template):
-            yield from names_within(item, (*path, at))
+def names_within(template: Json) -> Iterator[tuple[Path, str]]:
+    """Yield (path, name) for each field name of each object in `template`, at any depth. Objects inside lists are
+    included. `path` is the path of the field, and its last step is `name`."""
+    yield from ((path, path[-1]) for path, _ in _within(template, ()) if path and isinstance(path[-1], str))
+
+
+def _within(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    yield path, value
+    items = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
+    for step, item in items:
+        yield from _within(item, (*path, step))
 
 
 def fill_known(template: str, context: Mapping[str, Json]) -> str:
@@ -111,9 +107,8 @@ def fill_known(template: str, context: Mapping[str, Json]) -> str:
 
 
 def quote_in_url(text: str, at: int) -> str:
-    """Return `text` as it is written in a URL. `at` is the position of its placeholder. At position 0, `text` is the
-    base of the URL, and is returned unchanged. At any other position, `text` is quoted, so that it cannot change the
-    meaning of the URL. Raise `UnsafeUrlPart` if `text` is `.` or `..` at such a position."""
+    """Return `text` as it is written in a URL. At position 0, `text` is the base of the URL, and stays unchanged. At
+    other positions it is quoted. `.` and `..` cannot be quoted, so raise `UnsafeUrlPart` for them."""
     if at and text in (".", ".."):
         raise UnsafeUrlPart(f"a value in the URL is {text!r}, which would change the path")
     return text if at == 0 else quote(text, safe="")

@@ -15,7 +15,7 @@ interpreter's lock.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
@@ -52,8 +52,7 @@ _OF_ITEMS = ("items", "contains", "unevaluatedItems")
 
 class NotValid(OstinatoError):
     """Raised if a value does not match its schema. `place` is the JSON pointer of the first mistake. `faults` lists all
-    reported mistakes as pairs of JSON pointer and message. `value` is the whole value, or None if it must not be
-    shown."""
+    reported mistakes as (JSON pointer, message). `value` is the invalid value, or None if it must not be shown."""
 
     def __init__(
         self, what: str, place: str, problem: str, more: Sequence[tuple[str, str]] = (), *, value: Any = None
@@ -69,8 +68,7 @@ class NotValid(OstinatoError):
         self.value = value
 
     def problem_members(self) -> dict[str, Any]:
-        """Return the extra members of an HTTP problem: the field of the first mistake, and a list of all mistakes, each
-        with its field, message and value."""
+        """Return the extra members of an HTTP problem: the field of the first mistake, and a list of all mistakes."""
         problems = [_problem(self.value, place, words) for place, words in self.faults]
         return {"field": self.place or None, "problems": problems}
 
@@ -86,9 +84,9 @@ def _problem(value: Any, place: str, words: str) -> dict[str, Any]:
 
 
 def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
-    """Raise `NotValid` if the value does not match the schema, or is too large to be validated. The error lists all
-    mistakes, outermost first, or fewer if listing all would take too long. `what` names the value in the message. Raise
-    `OstinatoError` if the schema itself cannot be used."""
+    """Raise `NotValid` if the value does not match the schema, or is too large to be validated. The error lists the
+    mistakes, outermost first. If listing all of them would take too long, it lists fewer. `what` names the value in the
+    message. Raise `OstinatoError` if the schema itself cannot be used."""
     written = orjson.dumps(schema, option=orjson.OPT_SORT_KEYS).decode()
     compiled = _compile(written)
     try:
@@ -103,8 +101,6 @@ def validate(value: Json, schema: Mapping[str, Json], what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _CompiledSchema:
-    """A compiled schema. `parts` is the number of its parts after all references are expanded."""
-
     schema: Any
     validator: Draft202012Validator
     parts: int  # with all references expanded
@@ -114,11 +110,8 @@ class _CompiledSchema:
         """Return a message if the value is too large to be validated, else None."""
         if not self.recursive:
             most = _MOST_PAIRS // self.parts
-            return (
-                f"it has more than {most:,} parts, which is too many for its schema"
-                if _size(value, most) > most
-                else None
-            )
+            too_many = f"it has more than {most:,} parts, which is too many for its schema"
+            return too_many if _size(value, most) > most else None
         depth = _depth(value)
         pairs = _estimate_cost(self.schema, value).pairs
         if pairs * depth <= _MOST_PAIRS_DEEP:
@@ -127,7 +120,7 @@ class _CompiledSchema:
 
 
 def _describe_mistakes(compiled: _CompiledSchema, value: Json) -> list[tuple[str, str]]:
-    """Return the mistakes of a value that does not match, outermost first, as pairs of JSON pointer and message."""
+    """Return (JSON pointer, message) for each mistake, outermost first, or only one if all would take too long."""
     validator, work = compiled.validator, _estimate_cost(compiled.schema, value)
     if work.all <= _MOST_WORK:
         errors = sorted(validator.iter_errors(value), key=lambda one: len(one.instance_path))[:_MANY_FAULTS]
@@ -150,7 +143,7 @@ def _first_error(validator: Draft202012Validator, value: Any) -> ValidationError
 
 
 def schema_problems(schema: Any) -> Iterator[tuple[Path, str]]:
-    """Yield the mistakes that make a schema unusable, as pairs of path and message."""
+    """Yield (path, message) for each mistake that makes a schema unusable."""
     meta = _meta_schema()
     if not meta.is_valid(schema):
         errors = meta.iter_errors(schema) if _size(schema, _MANY) <= _MANY else [_first_error(meta, schema)]
@@ -177,9 +170,10 @@ def matches(pattern: str, text: str) -> bool:
 class _Cost:
     """The estimated cost of validating a value.
 
-    - `pairs`: how many different combinations of a schema part and a value part there are
+    - `pairs`: how many pairs of a schema part and a value part must be checked
     - `all`: the work to list all mistakes, counted in value parts
-    - `most_of_one`: the work for the most expensive `anyOf` or `oneOf`, counted in value parts
+    - `most_of_one`: the work to list all mistakes that concern one schema part with `anyOf` or `oneOf`, counted in
+      value parts; if there are several such parts, the largest number; if there is none, 0
     """
 
     pairs: float
@@ -188,8 +182,7 @@ class _Cost:
 
 
 def _estimate_cost(schema: Any, value: Any) -> _Cost:
-    """Estimate the cost of validating a value, without validating it. If the estimate would take too long, return an
-    infinite cost."""
+    """Estimate the cost of validating a value. Return an infinite cost if the estimate would take too long."""
     counting = _CostCounter(schema)
     try:
         total = counting.count(schema, value)
@@ -231,8 +224,8 @@ class _CostCounter:
         return total
 
     def _within(self, node: dict[str, Any], value: Any) -> Iterator[tuple[Any, Any]]:
-        """Yield (part, target) for each part of the schema `node` that applies to `value`. The target is `value`
-        itself, or a field or an item of `value`."""
+        """Yield (part, target) for each part of the schema `node` that applies to `value`, or to a field or an item of
+        `value`. The target is the value, field or item that the part applies to."""
         for name in _IN_PLACE:
             parts = node.get(name, ())
             yield from ((part, value) for part in (parts if isinstance(parts, list) else [parts]))
@@ -250,15 +243,18 @@ class _CostCounter:
             yield from ((node[name], one) for name in _OF_ITEMS if name in node for one in value)
 
     def _size(self, value: Any) -> int:
-        """Return the number of parts of a value; a long text counts as several. The size matters because the validator
-        copies the value into each mistake."""
+        """Return the cost of one reported mistake in `value`. The validator copies `value` into each mistake, so the
+        cost is the number of values in `value`, including `value`. Each 1000 characters of a text add 1."""
         if id(value) not in self._sizes:
-            within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
             text = len(value) // 1000 if isinstance(value, str) else 0
             if len(self._sizes) > _MOST_STEPS:
                 raise _TooManySteps
-            self._sizes[id(value)] = 1 + text + sum(map(self._size, within))
+            self._sizes[id(value)] = 1 + text + sum(map(self._size, _parts(value)))
         return self._sizes[id(value)]
+
+
+def _parts(value: Any) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def _nodes(value: Any) -> Iterator[Any]:
@@ -267,30 +263,25 @@ def _nodes(value: Any) -> Iterator[Any]:
     while waiting:
         node = waiting.pop()
         yield node
-        waiting += node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+        waiting += _parts(node)
 
 
 def _depth(value: Any) -> int:
     level, depth = [value], 0
     while level:
         depth += 1
-        level = [
-            part
-            for node in level
-            for part in (node.values() if isinstance(node, dict) else node if isinstance(node, list) else ())
-        ]
+        level = [part for node in level for part in _parts(node)]
     return depth
 
 
 def _size(value: Any, most: int) -> int:
-    """Return the number of parts of a value. The count stops at `most` + 1."""
+    """Return the number of parts of a value, but at most `most` + 1."""
     return sum(1 for _ in islice(_nodes(value), most + 1))
 
 
 def _patterns_too_large(schema: Any) -> tuple[Path, str] | None:
-    """Return (path, message) for the first refused regular expression in a schema, or None. An expression is refused if
-    it cannot be compiled or is too large. An expression is also refused if all expressions so far take too much memory
-    together."""
+    """Return (path, message) for the first regular expression that cannot be compiled, or that takes too much memory
+    together with those before it. Return None if there is none."""
     sizes: dict[str, int] = {}
     for path, pattern in _patterns(schema):
         if pattern in sizes:
@@ -320,8 +311,7 @@ def _patterns(schema: Any) -> Iterator[tuple[Path, str]]:
 
 @lru_cache(maxsize=4096)
 def _compiled_size(pattern: str) -> int:
-    """Return the size of a compiled regular expression in bytes, rounded up to a power of four. Return 0 if it cannot
-    be compiled or is too large."""
+    """Return the approximate size of a compiled regular expression in bytes: 0 if it is invalid or over 4 MiB."""
     for size in (4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
         try:
             Draft202012Validator({"pattern": pattern}, pattern_options=RegexOptions(size_limit=size), offline=True)
@@ -332,8 +322,7 @@ def _compiled_size(pattern: str) -> int:
 
 
 def _shorten(message: str) -> str:
-    """Return a message of the validator with at most 300 characters. The messages contain the value, which may be
-    long."""
+    """Cut a message of the validator to 300 characters. It may be long, because it contains the invalid value."""
     return message if len(message) <= 300 else f"{message[:300]}…"
 
 
@@ -348,8 +337,8 @@ def _explain(wrong: ValidationError) -> str:
 
 
 def _expanded_size(schema: Any) -> tuple[int, bool]:
-    """Return the expanded size of a schema, and whether the schema is recursive. The size counts the parts of the
-    schema, with each reference replaced by its target. Recursive references are not expanded."""
+    """Return the number of parts of a schema with each reference replaced by its target, and whether the schema is
+    recursive. Recursive references are not expanded."""
     named = dict(_anchors(schema))
     sizes: dict[int, int | None] = {}  # None while it is being counted
     recursive = False
@@ -377,7 +366,7 @@ def _expanded_size(schema: Any) -> tuple[int, bool]:
 def _anchors(node: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(node, dict):
         yield from ((str(node[name]), node) for name in ("$anchor", "$dynamicAnchor") if name in node)
-    for part in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+    for part in _parts(node):
         yield from _anchors(part)
 
 
@@ -395,8 +384,7 @@ def _resolve(schema: Any, named: Mapping[str, Any], reference: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _compile(written: str) -> _CompiledSchema:
-    """Compile a schema. Raise `OstinatoError` if it cannot be used. Even a stored schema may be unusable, because the
-    version of Ostinato that checked it at deployment may have had other rules."""
+    """Compile a schema. Raise `OstinatoError` if it cannot be used: a stored schema may follow older rules."""
     schema = orjson.loads(written)
     try:
         parts, recursive = _expanded_size(schema)

@@ -1,5 +1,4 @@
-"""Read a document into a definition, and check its shape. After that, `checks` applies the rules that concern several
-places of the definition."""
+"""Read a document into a definition, and check its shape. The package `checks` then checks all other rules."""
 
 from __future__ import annotations
 
@@ -37,9 +36,13 @@ _REMOVED = {
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """The result of reading a document that may have mistakes. `definition` is None if nothing could be read. At the
-    paths in `unread`, `definition` contains substitutes for values that could not be read. If there are such paths, use
-    `definition` only to find more problems."""
+    """The result of reading a document that may have mistakes.
+
+    - `definition`: the definition, or None if nothing could be read
+    - `unread`: the paths of values that could not be read; the definition has substitute values there
+
+    If `unread` is not empty, use the definition only to find more problems.
+    """
 
     definition: Definition | None
     problems: list[Problem]
@@ -47,14 +50,14 @@ class Draft:
 
 
 def read(document: JourneyDocument) -> tuple[Definition | None, list[Problem]]:
-    """Read a document. Return (definition, problems). `problems` has all problems of the text and its shape. If one of
-    them is an error, the definition is None."""
+    """Return the definition, and all problems of the text and its shape. If one of the problems is an error, the
+    definition is None."""
     drafted = draft(document)
     return (None if only_errors(drafted.problems) else drafted.definition), drafted.problems
 
 
 def draft(document: JourneyDocument) -> Draft:
-    """Read as much of a document as possible. Return the result with all problems of the text and its shape."""
+    """Read as much of a document as possible. The draft lists all problems of the text and its shape."""
     reading = Reading(document.positions)
     value = document.value
     if isinstance(value, dict):
@@ -80,16 +83,15 @@ def _definition(reading: Reading, document: JourneyDocument, value: dict[str, An
 
 
 def _mappers(document: JourneyDocument, mappers: Any) -> dict[str, Expression]:
-    """Return the shared mappers by name. They are read first, because any other part may refer to them. Their problems
-    are reported later, when `spec.mappers` is read with the other parts."""
+    """Return a dict from name to shared mapper. Problems are reported later, when `spec.mappers` is read."""
     quiet = Reading(document.positions)
     named = mappers.items() if isinstance(mappers, dict) else ()
     return {name: expression(quiet, one, ("spec", "mappers", name)) for name, one in named}
 
 
 def read_state(reading: Reading, value: Any, path: Path) -> Any:
-    """Read a state by its `type`. If the type is misspelt, the state is read as the type that was probably meant. A
-    value that is no state, or has an unknown type, becomes a `Succeed`, and its path is marked as unread."""
+    """Read a state by its `type`. A misspelt type is read as the type that was probably meant. A value that is no
+    state, or has an unknown type, becomes a `Succeed`, and its path is marked as unread."""
     if not isinstance(value, dict):
         wrong_type(reading, value, path, "a state", "write type: … and what belongs to it")
         return Succeed()
@@ -113,15 +115,13 @@ def read_state(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def _without_removed(reading: Reading, value: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Return a state of the old language in the form of the present one. Blocks that no longer exist are removed, and
-    `default` is renamed to `next`. Each of them is reported."""
+    """Report old fields. Remove those that the language no longer has, and rename `default` to `next`."""
     block = value.get(value["type"])
     if isinstance(block, dict):
         for name in block.keys() & _REMOVED:
             where = (*path, value["type"], name)
-            reading.add_error(
-                "external-removed", where, f"{name!r} is no longer part of this state", _REMOVED[name], key=True
-            )
+            message = f"{name!r} is no longer part of this state"
+            reading.add_error("external-removed", where, message, _REMOVED[name], key=True)
         value = {**value, value["type"]: {name: one for name, one in block.items() if name not in _REMOVED}}
     if "default" in value and "next" not in value:
         where = (*path, "default")
@@ -154,9 +154,8 @@ def _task(reading: Reading, value: dict[str, Any], path: Path) -> Task:
     kind = block.get("kind")
     if not isinstance(kind, str) or not TASK_KIND.fullmatch(kind):
         hint = f"write {kind}:v1" if isinstance(kind, str) and kind.isalnum() else "write something like httpCall:v1"
-        reading.add_error(
-            "task-kind", (*here, "kind"), f"the kind {short_json(kind)} names no plugin and version", hint
-        )
+        message = f"the kind {short_json(kind)} names no plugin and version"
+        reading.add_error("task-kind", (*here, "kind"), message, hint)
         kind = _UNREAD
     settings = inline_mappers(reading, {name: one for name, one in block.items() if name != "kind"}, here)
     return Task(kind=kind, settings=settings, next=next, path=here)

@@ -1,8 +1,7 @@
 """Read values of a document into dataclasses.
 
 A dataclass describes its own fields: each has a key and a shape. `read_object` reports fields that are missing,
-unknown, of the wrong type or out of range, each with its path. Nothing in this module depends on the meaning of a
-field.
+unknown, of the wrong type or out of range, each with its path. Nothing here depends on the meaning of a field.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """Code in an expression language. `path` says where the document contains the code. A `mapperRef` in the document
-    is read as the shared mapper that it names."""
+    """Code in an expression language. `path` is its place in the document."""
 
     lang: str
     expr: str
@@ -32,8 +30,8 @@ class Expression:
 
 @dataclass(slots=True)
 class Reading:
-    """The state of reading a document. If a value cannot be read, its path is added to `unread`, and reading continues
-    with a substitute of the same type."""
+    """The state of reading a document. The path of a value that cannot be read is added to `unread`, and reading
+    continues with a substitute of the same type."""
 
     positions: Positions
     mappers: Mapping[str, Expression] = field(default_factory=dict)
@@ -50,8 +48,7 @@ class Reading:
         key: bool = False,
         unread: Path | None = None,
     ) -> None:
-        """Report an error at `path`, and mark a value as not read. The marked value is the one at `unread`, or at
-        `path` if `unread` is None."""
+        """Report an error at `path`. Mark the value at `unread`, by default the value at `path`, as not read."""
         self.problems.append(problem_at(self.positions, code, path, message, suggestion, key=key))
         self.unread.add(path if unread is None else unread)
 
@@ -61,7 +58,7 @@ class Reading:
 
 
 def is_unread(unread: Set[Path], path: Path) -> bool:
-    """Return whether the value at a path could not be read, or is inside a value that could not be read."""
+    """Return whether the value at a path, or a value that contains it, could not be read."""
     return any(path[:n] in unread for n in range(1, len(path) + 1)) or () in unread
 
 
@@ -71,13 +68,12 @@ Shape: TypeAlias = Callable[[Reading, Any, Path], Any]
 
 
 def substitute(shape: Shape, path: Path) -> Any:
-    """Return a substitute for a value that is missing or unreadable."""
     return shape(Reading(Positions()), None, path)
 
 
 def key(name: str, shape: Shape, default: Any = MISSING, *, make: Callable[[], Any] | None = None) -> Any:
-    """Declare a field of the language with its key, its shape, and its default. `make` is called to create a default
-    that is mutable. A field without a default is required."""
+    """Declare a field of the language with its key, its shape, and its default. `make` creates a mutable default. A
+    field without a default is required."""
     metadata = {"key": name, "shape": shape}
     if make is not None:
         return field(default_factory=make, metadata=metadata)
@@ -90,8 +86,7 @@ def of(cls: type) -> Shape:
 
 
 def later(shape: Callable[[], Shape]) -> Shape:
-    """Return a shape that reads each value with the result of `shape()`. So the result can be defined later than the
-    returned shape."""
+    """Return a shape that calls `shape()` only when it reads a value, so that `shape` may use later definitions."""
     return lambda reading, value, path: shape()(reading, value, path)
 
 
@@ -132,8 +127,8 @@ def read_object(cls: type, reading: Reading, value: Any, path: Path, *, also: Se
 
 
 def refuse_unknown(reading: Reading, value: Mapping[str, Any], path: Path, allowed: Sequence[str]) -> set[str]:
-    """Report each key of `value` that is not in `allowed`, such as `nmae`. Return the keys that were probably meant,
-    such as `name`. The caller should not report the returned keys as missing."""
+    """Report each key of `value` that is not in `allowed`. Return the allowed keys that were probably meant, so that
+    the caller does not report them as missing. For example, report `nmae` and return `name`."""
     meant = set()
     for name in value:
         if name not in allowed:
@@ -166,11 +161,22 @@ def anything(reading: Reading, value: Any, path: Path) -> Any:
     return value
 
 
-def boolean(reading: Reading, value: Any, path: Path) -> Any:
-    if isinstance(value, bool):
-        return value
-    wrong_type(reading, value, path, "true or false")
-    return False
+def _instance_of(cls: type, wanted: str) -> Shape:
+    """Return the shape of a value of the type `cls`. If a value has another type, the shape reports that, and uses
+    `cls()` instead, for example an empty text. `wanted` names the type in the report."""
+
+    def read(reading: Reading, value: Any, path: Path) -> Any:
+        if isinstance(value, cls):
+            return value
+        wrong_type(reading, value, path, wanted)
+        return cls()
+
+    return read
+
+
+boolean = _instance_of(bool, "true or false")
+any_text = _instance_of(str, "a text")
+open_object = _instance_of(dict, "an object")  # its fields are not defined by the language, as in a JSON Schema
 
 
 def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
@@ -187,22 +193,13 @@ def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
             reading.add_error("shape-empty", path, f"{_name(path)}is empty")
         elif pattern is not None and not pattern.fullmatch(value):
             hint = f"write something like {example!r}" if example else ""
-            reading.add_error(
-                "shape-pattern", path, f"{_name(path)}{short_json(value)} does not match {pattern.pattern}", hint
-            )
+            message = f"{_name(path)}{short_json(value)} does not match {pattern.pattern}"
+            reading.add_error("shape-pattern", path, message, hint)
         else:
             return value
         return ""
 
     return read
-
-
-def any_text(reading: Reading, value: Any, path: Path) -> Any:
-    """Read a text, which may be empty."""
-    if isinstance(value, str):
-        return value
-    wrong_type(reading, value, path, "a text")
-    return ""
 
 
 identifier = text(IDENTIFIER, "result")
@@ -213,9 +210,8 @@ LONGEST_MS = LONGEST_S * 1000
 _MOST = (1 << 31) - 1  # default maximum of a whole number
 
 
-def seconds(least: int = 1) -> Shape:
-    """Return the shape of a length of time in whole seconds, at least `least`."""
-    return whole(least, LONGEST_S)
+def seconds() -> Shape:
+    return whole(1, LONGEST_S)
 
 
 def milliseconds(least: int = 1) -> Shape:
@@ -287,14 +283,6 @@ def map_of(shape: Shape, least: int = 0) -> Shape:
     return read
 
 
-def open_object(reading: Reading, value: Any, path: Path) -> Any:
-    """Read an object whose fields are not defined by the language, such as a JSON Schema."""
-    if isinstance(value, dict):
-        return value
-    wrong_type(reading, value, path, "an object")
-    return {}
-
-
 def either(test: Callable[[Any], bool], yes: Shape, no: Shape) -> Shape:
     return lambda reading, value, path: (yes if test(value) else no)(reading, value, path)
 
@@ -321,14 +309,12 @@ class _WrittenExpression:
 
 
 def mapper(reading: Reading, value: Any, path: Path) -> Expression:
-    """Read a mapper, which is an expression that computes a value. Instead of a mapper, a document may have the key
-    `mapperRef`, which names a shared mapper. `read_object` handles that key."""
+    """Read an expression that computes a value. The key `mapperRef`, a shared mapper's name, is not read here."""
     return expression(reading, value, path)
 
 
 def _resolve_mapper_ref(reading: Reading, value: Mapping[str, Any], path: Path, name: str) -> Expression:
-    """Return the mapper that a `mapperRef` names. Report an error if there is none, or if the mapper is also given
-    inline."""
+    """Return the mapper that a `mapperRef` names. Report an error if there is none, or if `value` also has a mapper."""
     wanted, here = value["mapperRef"], (*path, "mapperRef")
     if name in value:
         reading.add_error("mapper-twice", here, f"{name!r} and 'mapperRef' are both set", "leave one out", key=True)
@@ -371,7 +357,8 @@ def inline_mappers(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def expressions(settings: Any, path: Path = ()) -> Iterator[Expression]:
-    """Yield every mapper in the settings of a task."""
+    """Yield each mapper in the settings of a task. A mapper is the expression under a key `mapper`. `path` is the path
+    of `settings` in the document."""
     if isinstance(settings, Mapping):
         for name, value in settings.items():
             if name == "mapper" and isinstance(value, Mapping) and _is_written(value):
@@ -384,5 +371,5 @@ def expressions(settings: Any, path: Path = ()) -> Iterator[Expression]:
 
 
 def _is_written(value: Mapping[str, Any]) -> bool:
-    """Return whether `value` has both texts of an expression, `lang` and `expr`."""
+    """Return whether `value` has the two fields of an expression, `lang` and `expr`, and both are texts."""
     return isinstance(value.get("lang"), str) and isinstance(value.get("expr"), str)

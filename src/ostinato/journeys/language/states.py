@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias, get_args
 
 from ostinato.documents import Path
 from ostinato.journeys.language.shapes import (
@@ -36,8 +36,7 @@ Schema: TypeAlias = Mapping[str, Json]
 
 
 def state() -> Shape:
-    """Return the shape that reads a state by its `type`. `read_state` is imported inside the function, because `reader`
-    imports this module."""
+    """Return the shape that reads a state by its `type`. The import is late, because `reader` imports this module."""
     from ostinato.journeys.language.reader import read_state
 
     return read_state
@@ -45,8 +44,7 @@ def state() -> Shape:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
-    """A graph of states, and the state where it starts. A journey, a subjourney, a branch and a compensation each have
-    one."""
+    """A graph of states. A journey, a subjourney, a branch and a compensation each have one."""
 
     start: str = key("start", text())
     states: Mapping[str, State] = key("states", map_of(later(state), 1))
@@ -75,7 +73,7 @@ class Branch(Graph):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """The state that runs a task. `settings` are all fields other than `kind`. The task kind reads them."""
+    """The state that runs a task. `settings` are all fields other than `kind`, for the task kind to read."""
 
     type: ClassVar = "task"
     kind: str
@@ -202,8 +200,8 @@ class Split:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parallel:
-    """The state that runs several branches and joins their results. If `next` is None, the enclosing graph ends after
-    the join. The graph then succeeds or fails like the branch that decided the join."""
+    """The state that runs several branches and joins their results. If it has no `next`, the graph ends after the join,
+    and succeeds or fails like the branch that decided the join."""
 
     type: ClassVar = "parallel"
     parallel: Split = key("parallel", of(Split))
@@ -247,23 +245,12 @@ class Fail:
 
 
 State: TypeAlias = Task | Choice | Transform | Wait | Webhook | Timer | Parallel | CallSubjourney | Succeed | Fail
-STATES: tuple[type[State], ...] = (
-    Task,
-    Choice,
-    Transform,
-    Wait,
-    Webhook,
-    Timer,
-    Parallel,
-    CallSubjourney,
-    Succeed,
-    Fail,
-)
+STATES: tuple[type[State], ...] = get_args(State)
 
 
 def targets(state: State) -> Iterator[tuple[Path, str]]:
-    """Yield (path, id) for each state in the same graph that may follow `state`. `path` leads from `state` to the id,
-    for example `("choices", 0, "next")`."""
+    """Yield (path, id) for each state that may follow `state`. `path` is the place of the id in `state`, for example
+    `("choices", 0, "next")`."""
     match state:
         case Choice():
             yield from ((("choices", n, "next"), one.next) for n, one in enumerate(state.choices))

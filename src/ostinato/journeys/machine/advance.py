@@ -41,11 +41,8 @@ def begin(
     extra_bindings: Mapping[str, Json] | None = None,
     scheduled: bool = False,
 ) -> Decision:
-    """Create an instance, and advance it until it needs a result from outside. Return the decision.
-
-    The time limit is the shorter of `within` and the definition's limit. It counts from `accepted`, by default from
-    `now`.
-    """
+    """Create an instance, and advance it until it needs a result from outside. Its time limit is the shorter of
+    `within` and the definition's limit. The time counts from `accepted`, or from `now` if `accepted` is None."""
     states = definition.graph(graph)
     limit = definition.spec.execution if graph == ("spec",) else None
     lengths = [within, None if limit is None else limit.max_duration_s * SECOND]
@@ -68,8 +65,7 @@ def begin(
 
 
 def advance(definition: Definition, instance: Instance, inputs: Sequence[Input], now: Micros) -> Decision:
-    """Apply inputs in order, and return the decision. At or after its deadline the instance times out, whatever the
-    inputs are."""
+    """Apply inputs to an instance, in order. At or after its deadline, the instance times out instead."""
     transitions = Transitions(definition, instance, now)
     refused: list[Input] = []
     for input in inputs:
@@ -83,7 +79,7 @@ def advance(definition: Definition, instance: Instance, inputs: Sequence[Input],
 
 
 def _apply_input(transitions: Transitions, input: Input) -> bool:
-    """Apply one input. Return whether it was accepted."""
+    """Apply an input, and return whether it was accepted."""
     if isinstance(input, Evaluated) and input.frame == COMPENSATION:
         return _decide_compensation(transitions, input)
     if transitions.ending is not None:
@@ -109,20 +105,18 @@ def _apply_input(transitions: Transitions, input: Input) -> bool:
 
 def _time_out(definition: Definition, transitions: Transitions) -> None:
     limit = definition.spec.execution
-    code, reason = (
-        ("TIMEOUT", "it exceeded its time limit")
-        if limit is None
-        else (limit.on_timeout.error_code, limit.on_timeout.reason)
-    )
-    transitions.stop(Termination.TIMEOUT, code, reason)
+    if limit is None:
+        transitions.stop(Termination.TIMEOUT, "TIMEOUT", "it exceeded its time limit")
+    else:
+        transitions.stop(Termination.TIMEOUT, limit.on_timeout.error_code, limit.on_timeout.reason)
 
 
 def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool:
-    """Decide a compensation that is still open, by the evaluated `alsoFor` predicates.
+    """Store in `transitions.compensating` whether the ended instance is compensated. It becomes `YES` if at least one
+    outcome in `evaluated` is true, otherwise `NO`. The outcomes are those of the `alsoFor` predicates.
 
-    - If the instance has not ended, or `transitions.compensating` is not `OPEN`, return False.
-    - If a predicate returned true, set `transitions.compensating` to `YES`, and return True.
-    - Otherwise set `transitions.compensating` to `NO`, and return True.
+    Return True if this call stored the decision. If the instance has not ended, or the decision was made before, change
+    nothing and return False.
     """
     if transitions.ending is None or transitions.compensating is not Compensating.OPEN:
         return False
@@ -132,12 +126,12 @@ def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool
 
 
 def _needs_compensation(definition: Definition, transitions: Transitions, ending: Ending) -> Compensating:
-    """Return whether an ended instance is compensated. The first case that applies counts:
+    """Return whether an instance that ended with `ending` is compensated.
 
-    - `NO`: the definition has no compensation, or the instance is itself a compensation.
-    - `YES`: the instance did not succeed, or an `alsoFor` rule has no predicate.
-    - `OPEN`: there are `alsoFor` rules, and their predicates must be evaluated first.
-    - `NO`: all other cases.
+    - If the definition has no compensation, or if the instance is itself a compensation, return `NO`.
+    - If the instance failed, return `YES`.
+    - If the instance succeeded, the rules in `alsoFor` decide. Without rules, return `NO`. If a rule has no predicate,
+      return `YES`. If all rules have predicates, return `OPEN`, because the predicates must be evaluated first.
     """
     rules = definition.spec.compensation
     if rules is None or transitions.frames[ROOT].path != ("spec",):
@@ -154,22 +148,15 @@ def _decision(
     if transitions.ending is not None and (before is None or before.ending is None) and undecided:
         transitions.compensating = _needs_compensation(definition, transitions, transitions.ending)
     instance = transitions.instance()
-
     effects: tuple[Effect, ...] = pending_effects(definition, instance)
     was = Compensating.OPEN if before is None else before.compensating
     if instance.compensating is Compensating.YES and was is Compensating.OPEN:
         effects = (*effects, Compensate(instance.context, outcome_json(instance)))
-    return Decision(
-        instance,
-        effects,
-        tuple(transitions.events),
-        tuple(refused),
-    )
+    return Decision(instance, effects, tuple(transitions.events), tuple(refused))
 
 
 def needed_timers(instance: Instance) -> dict[str, Micros]:
-    """Return the timers that an instance needs, as a dict from purpose to due time. Each position in a graph (`Frame`)
-    needs a timer if it waits for a time. The deadline of the instance needs a timer, too."""
+    """Return a dict from purpose to due time, for the timers of an instance's frames and its deadline."""
     if instance.over:
         return {}
     parked = (one for one in instance.frames.values() if one.rest is Rest.PARKED and one.due is not None)

@@ -1,21 +1,40 @@
-"""Decide when a parallel state's branches are joined, and with which result. The mapper of a join is an expression that
-computes the result.
+"""Decide when the branches of a parallel state are joined, and with which result.
 
-The strategy says when the join is decided:
+**When the join is decided.** This depends on the strategy and the error policy:
 
-- `allOf`: when all branches have ended. With `failFast`, also when one branch has failed.
-- `anyOf`: when one branch has ended. With `ignoreErrors`, when one branch has succeeded or all have ended.
-- `firstCompleted`: when one branch has ended.
+- `allOf` with `failFast`: when one branch has failed, or all branches have succeeded.
+- `allOf` with another error policy: when all branches have ended.
+- `anyOf` with `ignoreErrors`: when one branch has succeeded, or all branches have failed.
+- `anyOf` with another error policy, and `firstCompleted`: when one branch has ended.
 
-The error policy says what a failed branch does. With `allOf`, every failed branch counts. With the other strategies,
-only the branch that decided the join counts.
+**Which branches count.** With `allOf`, all branches count. With the other strategies, only one branch counts, the
+*deciding* branch:
 
-- `failFast` (default): the state fails as the first failed branch did.
-- `collectAll`: the mapper decides. Without a mapper, the state fails as the first failed branch did.
-- `ignoreErrors`: the result lacks the failed branches.
+- `anyOf` with `ignoreErrors`: the first branch that succeeded. If all branches failed, the first branch that failed.
+- `anyOf` with another error policy, and `firstCompleted`: the first branch that ended.
 
-If the parallel state has no `next`, the mapper is not evaluated. The enclosing graph then ends as the deciding branch
-ended, also if that branch failed.
+**Whether the parallel state fails.** If no branch that counts has failed, the parallel state does not fail. Otherwise
+the error policy decides:
+
+- `failFast` (default): the parallel state fails in the same way as the first failed branch that counts.
+- `collectAll`: if the join has a mapper, the parallel state does not fail. Otherwise it fails as with `failFast`.
+- `ignoreErrors`: the parallel state does not fail.
+
+**The result, if the parallel state has a `next` and does not fail.** The result is the context for the next state:
+
+- With a mapper, which is an expression, the value of the mapper becomes the variable `resultVar` of the context. If the
+  join has no `resultVar`, the value becomes the whole context. The mapper sees the contexts of the branches that count
+  and succeeded, and the outcomes of all branches. If the mapper itself fails, the parallel state fails, too.
+- Without a mapper, `allOf` merges the contexts of all branches that succeeded.
+- Without a mapper, the other strategies use the context of the deciding branch. If the deciding branch failed, the
+  context stays as it was before the branches.
+
+**Without a `next`.** The mapper is not used: `collectAll` works as in a join without a mapper. The enclosing graph ends
+when the join is decided. If the parallel state fails, the graph fails in the same way. Otherwise the graph ends in the
+same way as one branch:
+
+- `allOf`: the last branch that succeeded. If all branches failed, the last branch that ended, so the graph fails.
+- The other strategies: the deciding branch. If the deciding branch failed, the graph fails.
 """
 
 from __future__ import annotations
@@ -31,17 +50,20 @@ from ostinato.model import Json
 
 @dataclass(frozen=True, slots=True)
 class JoinDecision:
-    """The result of a join. `by` is the branch whose end decided the join. `failed` is the failure that the parallel
-    state ends with, or None."""
+    """The decision of a join.
+
+    - `by`: with `allOf`, the first failed branch if the parallel state fails; otherwise the last branch that succeeded,
+      or the last branch that ended if none succeeded. With the other strategies, the deciding branch (see the module).
+    - `failed`: how the parallel state fails, or None if it does not fail.
+    """
 
     by: Frame
     failed: Ending | None
 
 
 def decide_join(join: Join, branches: Sequence[Frame], *, mapped: bool = False) -> JoinDecision | None:
-    """Decide a join. Return None if more branches must end first. `mapped` means that the join has a mapper. With
-    `collectAll` a mapper handles failures, so they do not fail the state."""
-    ended = sorted((one for one in branches if one.ending), key=_order)
+    """Decide a join. Return None if more branches must end first. `mapped` says whether the join has a mapper."""
+    ended = sorted((one for one in branches if one.ending), key=lambda one: one.ending.order if one.ending else 0)
     if not ended:
         return None
     good = [one for one in ended if one.ending and one.ending.succeeded]
@@ -67,17 +89,17 @@ def decide_join(join: Join, branches: Sequence[Frame], *, mapped: bool = False) 
 
 
 def branch_contexts(split: Split, ended: Sequence[Frame], by: str | None) -> dict[str, Json]:
-    """Return the variable `branches` for the join's mapper: a dict from branch name to final context. A branch that did
-    not succeed has None instead of a context. If the strategy is not `allOf`, only the deciding branch `by` can have a
-    context."""
+    """Return the variable `branches` for the join's mapper: a dict from branch name to final context, or to None if the
+    branch did not succeed. If the strategy is not `allOf`, only the branch with the frame id `by`, which decided the
+    join, has a context."""
     heard = [one for one in ended if split.join.strategy == "allOf" or one.id == by]
     good = {str(one.branch): dict(one.context) for one in heard if one.ending is not None and one.ending.succeeded}
     return {one.name: good.get(one.name) for one in split.branches}
 
 
 def branch_outcomes(split: Split, ended: Sequence[Frame]) -> dict[str, Json]:
-    """Return the variable `outcomes` for the join's mapper: the `status` and `error` of each branch, by the branch's
-    name. A branch that was still running counts as cancelled."""
+    """Return the variable `outcomes` for the join's mapper: a dict from the name of each branch to its `status` and
+    `error`. A branch that was still running counts as cancelled."""
     endings = {one.branch: one.ending for one in ended if one.ending is not None}
     return {one.name: _outcome(endings.get(one.name)) for one in split.branches}
 
@@ -89,26 +111,20 @@ def _outcome(ending: Ending | None) -> dict[str, Json]:
 
 
 def merge_branches(join: Join, base: Mapping[str, Json], branches: Sequence[Frame], by: Frame) -> Mapping[str, Json]:
-    """Return the context after a join without a mapper. If the strategy is `allOf`, merge the contexts of all branches
-    that succeeded. Otherwise, if the deciding branch `by` succeeded, return the context of `by`. If `by` failed, return
-    `base`, the context before the branches."""
+    """Return the context after a join without a mapper. `base` is the context before the branches, and `by` is the
+    branch that decided the join. With `allOf`, merge the contexts of all branches that succeeded. With other
+    strategies, return the context of `by` if `by` succeeded, else `base`."""
     if join.strategy != "allOf":
         return by.context if by.ending is not None and by.ending.succeeded else base
     return merge_changes(base, [one.context for one in branches if one.ending is not None and one.ending.succeeded])
 
 
 def ending_of_parallel(join: Join, context: Mapping[str, Json], by: Frame) -> Ending:
-    """Return the end of a parallel state without `next`. `by` is the branch that decided the join.
-
-    - With `allOf`, if `by` succeeded and names no output variable: the end of `by`, with the merged `context` as output
-    - Otherwise: the end of `by`
-    """
+    """For a parallel state that has no `next`, return how the state ends. It ends in the same way as `by`, the branch
+    that decided the join. There is one exception: if the strategy is `allOf`, and `by` succeeded without naming an
+    output variable, the output is `context`, the merged context of the branches."""
     assert by.ending is not None
     ending = by.ending
     if ending.succeeded and not ending.named and join.strategy == "allOf":
         return replace(ending, output=context)
     return ending
-
-
-def _order(frame: Frame) -> int:
-    return frame.ending.order if frame.ending else 0

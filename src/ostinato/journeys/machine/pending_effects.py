@@ -1,5 +1,5 @@
-"""Compute the effects that an instance waits for. The effects depend only on the instance. So after a crash, another
-node requests the same effects with the same keys."""
+"""Compute the effects that an instance waits for. They depend only on the instance, so after a crash another node
+requests the same effects with the same keys."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ COMPENSATION = "compensation"
 
 
 def pending_effects(definition: Definition, instance: Instance) -> tuple[Effect, ...]:
-    """Return the effects that the instance waits for."""
     if instance.ending is not None:
         rules = definition.spec.compensation
         if rules is None or instance.compensating is not Compensating.OPEN:
             return ()
         predicates = tuple(one.when.predicate for one in rules.also_for if one.when.predicate is not None)
         bindings = {
-            **_bindings(instance, instance.context),
+            **bindings_of(instance, instance.context),
             "output": instance.ending.output,
             "outcome": outcome_json(instance),
         }
@@ -35,8 +34,7 @@ def pending_effects(definition: Definition, instance: Instance) -> tuple[Effect,
 
 
 def outcome_json(instance: Instance) -> dict[str, Any]:
-    """Return how an ended instance ended, as a JSON object. The expressions of its compensation see this object as the
-    variable `outcome`."""
+    """Return how an instance ended. The expressions of its compensation see this object as the variable `outcome`."""
     assert instance.ending is not None
     return {
         "phase": instance.phase,
@@ -52,7 +50,7 @@ def _effect_of(definition: Definition, instance: Instance, frame: Frame) -> Effe
     if frame.rest not in (Rest.WORKING, Rest.JOINING):
         return None
     state = definition.graph(frame.path).states[frame.state]
-    bindings = _bindings(instance, frame.context)
+    bindings = bindings_of(instance, frame.context)
     match state:
         case Task():
             key = f"{instance.id}:{frame.id}:{frame.visit}"
@@ -75,5 +73,6 @@ def _effect_of(definition: Definition, instance: Instance, frame: Frame) -> Effe
     return Evaluate(frame.id, frame.visit, tuple(one for one in expressions if isinstance(one, Expression)), bindings)
 
 
-def _bindings(instance: Instance, context: Mapping[str, Json]) -> dict[str, Json]:
+def bindings_of(instance: Instance, context: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the variables that an expression sees. `context` is the context of the frame that needs the expression."""
     return {**instance.extra_bindings, "context": context, "payload": context.get("payload")}

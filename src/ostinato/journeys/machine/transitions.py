@@ -1,6 +1,5 @@
-"""Move one instance through its states. Moves wait in a queue and are made one after the other. All branches of a
-parallel state are entered before the end of a branch is handled. An instance that enters too many states without a
-pause fails."""
+"""Move one instance through its states. Moves wait in a queue and are made one after the other. So all branches of a
+parallel state are entered before the end of a branch is handled."""
 
 from __future__ import annotations
 
@@ -108,15 +107,11 @@ class Transitions:
         return False
 
     def on_timer_due(self, purpose: str) -> bool:
-        """Apply the timer with this `purpose` to the frame that waits for it. Return True if there is such a frame and
-        the timer is due. Otherwise change nothing and return False."""
+        """Apply the timer `purpose` to the frame that waits for it. Return False if no frame waits for this timer, or
+        if the timer is not due yet."""
         for frame in self.frames.values():
-            if (
-                frame.rest is Rest.PARKED
-                and frame.timer == purpose
-                and frame.due is not None
-                and frame.due <= self._now
-            ):
+            is_due = frame.due is not None and frame.due <= self._now
+            if frame.rest is Rest.PARKED and frame.timer == purpose and is_due:
                 state = self._state(frame)
                 self.add_event("journey:timer_fired", _location(frame))
                 if isinstance(state, Timer):
@@ -183,9 +178,8 @@ class Transitions:
 
     def _wait(self, frame: Frame, state: Wait | Webhook) -> None:
         if self._before.scheduled:
-            return self._fail_internally(
-                frame.id, f"a scheduled run has reached {frame.state!r}, which waits for an input"
-            )
+            reason = f"a scheduled run has reached {frame.state!r}, which waits for an input"
+            return self._fail_internally(frame.id, reason)
         timeout = state.external.timeout_s
         due = None if timeout is None else self._now + timeout * SECOND
         context = {name: one for name, one in frame.context.items() if name != "payload"}
@@ -220,7 +214,6 @@ class Transitions:
         self._add_child(frame, self._definition.spec.subjourneys[state.subjourney.ref], context, None)
 
     def _add_child(self, frame: Frame, graph: Graph, context: Mapping[str, Json], branch: str | None) -> None:
-        """Add a child frame at the start of `graph`, with its own context."""
         if len(self.frames) >= MOST_FRAMES or self._depth(frame) >= DEEPEST:
             return self._fail_internally(frame.id, f"more than {MOST_FRAMES} frames, or nested deeper than {DEEPEST}")
         id = str(self._frames_made)
@@ -230,7 +223,6 @@ class Transitions:
         return None
 
     def _apply_outcomes(self, frame: Frame, outcomes: tuple[Outcome, ...]) -> None:
-        """Continue a frame with the outcomes of its state's expressions."""
         state = self._state(frame)
         if isinstance(state, Choice):
             return self._choose(frame, state, outcomes)
@@ -251,15 +243,14 @@ class Transitions:
                 return self._call_subjourney(frame, state, first.value)
             case Parallel():
                 assert state.next is not None
-                return self._leave(
-                    frame, state.next, _mapped_context(frame, state.parallel.join.result_var, first.value)
-                )
+                context = _mapped_context(frame, state.parallel.join.result_var, first.value)
+                return self._leave(frame, state.next, context)
             case _:
                 raise AssertionError(state)
 
     def _choose(self, frame: Frame, state: Choice, outcomes: tuple[Outcome, ...]) -> None:
-        """Take the first case whose predicate is true. All predicates were evaluated together, so a failure after the
-        first true one is ignored."""
+        """Take the first case whose predicate is true, or else the default. If a predicate before that case has failed
+        or is neither true nor false, end the frame with an internal error. Failures of later predicates are ignored."""
         for case, outcome in zip(state.choices, outcomes, strict=True):
             if isinstance(outcome, Failure):
                 return self._fail_internally(frame.id, outcome.message, outcome.code)
@@ -311,12 +302,8 @@ class Transitions:
             return self._end_frame(frame.id, replace(ending, state=frame.state))
         result: Json = ending.output if ending.succeeded else None
         if how.result_kind == "outcome":
-            result = {
-                "phase": ending.phase,
-                "terminationKind": ending.kind.value,
-                "output": result,
-                "error": ending.error,
-            }
+            kind = ending.kind.value
+            result = {"phase": ending.phase, "terminationKind": kind, "output": result, "error": ending.error}
         context = frame.context if how.result_var is None else {**frame.context, how.result_var: result}
         return self._leave(frame, state.next, context)
 
@@ -376,13 +363,8 @@ def _mapped_context(frame: Frame, result_var: str | None, value: Json) -> Mappin
 
 def _failure_ending(state: str, problem: TaskProblem) -> Ending:
     if problem.internal:
-        return Ending(
-            Termination.RUNTIME_ERROR,
-            state,
-            code=INTERNAL,
-            reason=problem.title,
-            problem={"code": problem.code, "detail": problem.detail},
-        )
+        cause = {"code": problem.code, "detail": problem.detail}
+        return Ending(Termination.RUNTIME_ERROR, state, code=INTERNAL, reason=problem.title, problem=cause)
     form = {"type": problem.type, "title": problem.title, "detail": problem.detail, "status": problem.status}
     more = {name: one for name, one in form.items() if one}
     reason = problem.detail or problem.title

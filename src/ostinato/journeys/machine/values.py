@@ -19,8 +19,9 @@ class UnusableValue(Exception):
 
 
 def merge_changes(base: Mapping[str, Json], versions: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
-    """Merge several changed versions of `base`, field by field at any depth. If two versions changed the same field,
-    the later version in `versions` wins. Lists are replaced as a whole."""
+    """Return `base` with the changes that each of `versions` made to it. Objects are merged field by field, at any
+    depth. If two versions changed the same field and not both values are objects, the later version wins. So a list is
+    replaced as a whole."""
     result = dict(base)
     for version in versions:
         for name in {**base, **version}:
@@ -38,14 +39,13 @@ def merge_changes(base: Mapping[str, Json], versions: Sequence[Mapping[str, Json
 
 
 def _same(value: Json, other: Json) -> bool:
-    """Return whether two values are equal as JSON, where `true` is not 1."""
+    """Return whether two values are equal as JSON. Unlike in Python, `true` and 1 are not equal."""
     return value is other or (value == other and (isinstance(value, Mapping) or repr(value) == repr(other)))
 
 
 def with_result(context: Mapping[str, Json], target: Target, result_var: str | None, value: Json) -> Mapping[str, Json]:
-    """Return the context with a transform's result `value` written to `target`. If the target is a variable, `value`
-    becomes the variable `result_var`. Otherwise the target is the whole context, or a path in the context. In that
-    case, raise `UnusableValue` if `value` is not an object."""
+    """Return the context with `value` written to `target`: the variable `result_var`, the whole context, or a path in
+    the context. Raise `UnusableValue` if the target is not a variable and the value is not an object."""
     if target.kind == "var":
         return {**context, str(result_var): value}
     if not isinstance(value, Mapping):
@@ -63,16 +63,13 @@ def _set_path(context: Mapping[str, Json], steps: Sequence[str], value: Json) ->
 
 def add_attributes(attributes: Mapping[str, str], value: Json) -> dict[str, str]:
     """Return `attributes` with the fields of the object `value` added as texts. Raise `UnusableValue` if `value` is not
-    an object, or an attribute exists already. Also raise it if there are too many attributes, or one is too long."""
+    an object, if it has an attribute that exists already, or if the attributes are too many or too long."""
     if not isinstance(value, Mapping):
         raise UnusableValue(f"attributes are an object, not {_kind(value)}")
     for name in value:
         if name in attributes:
             raise UnusableValue(f"the attribute {name!r} exists already; an attribute is written once")
-    all_attributes = {
-        **attributes,
-        **{name: one if isinstance(one, str) else _text(one) for name, one in value.items()},
-    }
+    all_attributes = {**attributes, **{name: _text(one) for name, one in value.items()}}
     if len(all_attributes) > MOST_ATTRIBUTES or any(not _fits(name, one) for name, one in all_attributes.items()):
         raise UnusableValue(
             f"at most {MOST_ATTRIBUTES} attributes, with names of 1 to {LONGEST_NAME} characters and values of at most "

@@ -1,7 +1,7 @@
 """Write the changes of instances to the store.
 
-The writer holds the instance's run by a claim or a lock. One transaction writes the whole change, for example the
-instance, its timers, its labels and its events.
+The writer holds the instance's run by a claim or a lock. One transaction writes the whole change: the instance, its
+timers, its labels and its events.
 """
 
 from __future__ import annotations
@@ -43,12 +43,10 @@ ExtraWrite = Callable[[Run, Micros, Kinds], Operation["list[Row] | TaskProblem"]
 class Change:
     """A change from one stored state of an instance to the next.
 
-    - `before`: the stored state before the change, or None, if the instance is new
+    - `before`: the stored state before the change, or None if the instance is new
     - `rests`: whether the instance waits or has ended, so that its run leaves the node
     - `extra_writes`: further writes in the same transaction
-    - `on_problem`: returns a decision for the problem of an extra write, or None, if extra writes have no problems
-
-    If an extra write returns a problem, the decision of `on_problem` is written instead of this change.
+    - `on_problem`: called if an extra write returns a problem; the returned decision is written instead of this change
     """
 
     run: Run
@@ -61,9 +59,8 @@ class Change:
     extra_writes: list[ExtraWrite] = field(default_factory=list)
     on_problem: Callable[[TaskProblem], Decision] | None = None
     stamped: bool = False
-    intended: tuple[JourneyRecord, list[JourneyEvent]] | None = (
-        None  # the original decision, if an earlier attempt replaced it with that of `on_problem`
-    )
+    # The original decision, if an earlier attempt replaced it with that of `on_problem`.
+    intended: tuple[JourneyRecord, list[JourneyEvent]] | None = None
 
     @property
     def instance(self) -> Instance:
@@ -71,27 +68,23 @@ class Change:
 
     @property
     def ends(self) -> bool:
-        """Whether the instance ends with this change."""
         return self.instance.over and (self.before is None or not self.before.instance.over)
 
     def add(self, decision: Decision) -> None:
-        """Apply a decision to this change. The instance of `decision` replaces the current instance, and the events of
-        `decision` are appended."""
+        """Replace the instance by that of `decision`, and append the events of `decision`."""
         self.after = replace(self.after, instance=decision.instance)
         self.events += decision.events
         self.compensate = self.compensate or any(isinstance(one, Compensate) for one in decision.effects)
 
     def stamp(self, now: Micros) -> None:
-        """Set the time of the change. It is always later than the time of the previous change, so that `updated`
-        identifies one stored state of the instance."""
+        """Set `updated` to a time after the previous change, so that `updated` identifies one stored state."""
         updated = now if self.before is None else max(now, self.before.updated + 1)
         self.after = replace(self.after, updated=updated, finished=now if self.instance.over else None)
         self.stamped = True
 
 
 def write_changes(changes: Sequence[Change], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
-    """Write everything about these changes, except the status of their runs. Return the events for the caller to
-    write."""
+    """Write these changes, except the status of their runs. Return the events for the caller to write."""
     events: list[Row] = []
     for change in changes:
         if change.on_problem is not None:  # each attempt starts from the original decision
@@ -160,17 +153,12 @@ def _timers(changes: Sequence[Change]) -> Operation[None]:
 
 
 def run_end(change: Change) -> End:
-    """Return the end of the node's work on the run. If the instance waits, the run waits too. If the instance has
-    ended, the run gets the corresponding status."""
+    """Return the `End` of the node's work on the run. If the instance waits, the run waits, too. If the instance has
+    ended, the run gets the same outcome."""
     ending = change.instance.ending
     if ending is None:
-        return End(
-            change.run,
-            Status.WAITING,
-            waits_for(change.definition, change.instance),
-            finished=False,
-            event="run:waiting",
-        )
+        why = waits_for(change.definition, change.instance)
+        return End(change.run, Status.WAITING, why, finished=False, event="run:waiting")
     if ending.succeeded:
         return End(change.run, Status.SUCCEEDED)
     error = orjson.dumps({"type": ending.code, "message": ending.reason, **ending.cause}).decode()
@@ -180,27 +168,21 @@ def run_end(change: Change) -> End:
 def end_runs(
     changes: Sequence[Change], now: Micros, status: Status | None = None
 ) -> Operation[tuple[list[Row], list[Ended]]]:
-    """End the runs of ended instances. Return (events to write, an `Ended` for each run).
-
-    The caller has locked the runs. A node that has claimed one of the runs loses the claim.
-
-    - If `status` is given, all runs get this status.
-    - Otherwise, the status of each run follows from how its instance ended.
-    """
+    """End the locked runs of ended instances. A node that has claimed a run loses its claim. Each run gets `status`, or
+    the status of its instance if `status` is None. Return the events to write, and an `Ended` for each run."""
     ends = [run_end(change) for change in changes]
-    rows = [(end.run.id, (status or end.status).value, end.reason, end.error) for end in ends]
-    yield sql("end_anywhere", rows, now=now)
     for end in ends:
-        end.run.status, end.run.claim = status or end.status, end.run.claim + 1
-    reasons = [{} if end.reason is None else {"reason": end.reason} for end in ends]
-    events = [
-        event_row(now, e.run, f"run:{(status or e.status).value}", **why) for e, why in zip(ends, reasons, strict=True)
-    ]
-    return events, [Ended(end.run, status or end.status, end.reason, None, end.error) for end in ends]
+        end.status = status or end.status
+    yield sql("end_anywhere", [(end.run.id, end.status.value, end.reason, end.error) for end in ends], now=now)
+    events: list[Row] = []
+    for end in ends:
+        end.run.status, end.run.claim = end.status, end.run.claim + 1
+        why = {} if end.reason is None else {"reason": end.reason}
+        events.append(event_row(now, end.run, f"run:{end.status.value}", **why))
+    return events, [Ended(end.run, end.status, end.reason, None, end.error) for end in ends]
 
 
 def waits_for(definition: Definition, instance: Instance) -> str:
-    """Return what the instance waits for: `a timer`, `an input`, or `a timer or an input`."""
     parked = [one for one in instance.frames.values() if one.rest is Rest.PARKED]
     asks = any(isinstance(definition.graph(one.path).states[one.state], Wait | Webhook) for one in parked)
     timed = any(one.due is not None for one in parked)

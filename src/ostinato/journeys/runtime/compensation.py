@@ -1,8 +1,7 @@
-"""Compensate an ended instance. `compensation_run` creates a run for the compensation, and `begin_compensation` begins
-the instance of that run.
+"""Compensate an ended instance. The compensation has a run of its own.
 
-`machine.advance` decides whether an instance is compensated. The run is inserted in the transaction that stores this
-decision (`commit.write_changes`).
+The module `machine.advance` decides whether an instance is compensated. The transaction that stores this decision
+(`commit.write_changes`) also inserts the run of the compensation.
 """
 
 from __future__ import annotations
@@ -23,13 +22,11 @@ _GRAPH = ("spec", "compensation")
 
 
 def compensation_id(run_id: str) -> str:
-    """Return the id of the run that compensates a run."""
     return f"{run_id}c"
 
 
 def compensation_run(run: Run, now: Micros) -> Run:
-    """Return a new run that compensates `run`. The key of the new run is derived from the id of `run`, so that a run is
-    compensated only once."""
+    """Return a new run that compensates `run`. Its key contains the id of `run`, so it can be stored only once."""
     id = compensation_id(run.id)
     return Run(
         id=id,
@@ -51,8 +48,9 @@ def compensation_run(run: Run, now: Micros) -> Run:
 
 
 def begin_compensation(run: Run, parent: str, now: Micros) -> Operation[tuple[Definition, Decision]]:
-    """Begin the compensation of the instance `parent`. The compensation starts with the final context of `parent`.
-    Return (definition, first decision)."""
+    """Begin the instance of `run`, which compensates the ended instance with the id `parent`. The new instance starts
+    with the final context of the ended instance. Return (definition of both instances, first decision of the new
+    instance)."""
     (row,) = yield sql("journeys_by_ids", [(parent,)])
     before = read_record(row).instance
     definition = yield from load_definition(run.namespace, before.definition, before.version)

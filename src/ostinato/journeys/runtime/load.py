@@ -21,8 +21,7 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class LoadedInstance:
-    """An instance with its definition. For a new instance that has to be stored, `decision` is its first decision; for
-    a stored one it is None."""
+    """An instance with its definition. `decision` is the first decision of a new instance, or None for a stored one."""
 
     definition: Definition
     record: JourneyRecord
@@ -34,16 +33,14 @@ def load_instance(run: Run, now: Micros, cache: DefinitionCache | None = None) -
     rows = yield sql("journeys_by_ids", [(run.id,)])
     if rows:
         record = read_record(rows[0])
-        definition = yield from load_definition(
-            run.namespace, record.instance.definition, record.instance.version, cache
-        )
+        instance = record.instance
+        definition = yield from load_definition(run.namespace, instance.definition, instance.version, cache)
         return LoadedInstance(definition, record)
     return (yield from begin_instance(run, now))
 
 
 def begin_instance(run: Run, now: Micros) -> Operation[LoadedInstance]:
-    """Begin the instance of a run that was created by a schedule or as a compensation. Return it with its first
-    decision."""
+    """Begin the instance of a run that was created by a schedule or as a compensation."""
     input = orjson.loads(run.input) if run.input else {}
     if "compensates" in input:
         return new_instance(run, *(yield from begin_compensation(run, input["compensates"], now)))

@@ -1,5 +1,5 @@
-"""Perform the effects that an instance waits for. Expressions of all instances of this node are evaluated together, in
-batches. Each task is run separately. An error becomes a result, not an exception."""
+"""Perform the effects that an instance waits for. Expressions of all instances of this node are evaluated in batches,
+and each task is run separately. An error becomes a result, not an exception."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.states import Timer
 from ostinato.journeys.machine.decision import Evaluate, Evaluated, Input, RunTask, TaskEnded
 from ostinato.journeys.machine.model import Instance
+from ostinato.journeys.machine.pending_effects import bindings_of
 from ostinato.journeys.machine.timer_state import timer_due
 from ostinato.journeys.machine.values import UnusableValue
 from ostinato.journeys.settings import JourneySettings
@@ -35,7 +36,7 @@ class Evaluator:
     sent together, in one batch per language."""
 
     def __init__(self, languages: Mapping[str, Language], now: Callable[[], Micros | None] = lambda: None) -> None:
-        """`now()` returns the time that expressions see. If `now()` returns None, expressions see the system's time."""
+        """`now()` returns the time that expressions see, or None for the system's time."""
         self._languages = languages
         self._now = now
         self._waiting: dict[str, list[PendingEvaluation]] = {}
@@ -53,9 +54,8 @@ class Evaluator:
         loop = asyncio.get_running_loop()
         answer: asyncio.Future[Outcome] = loop.create_future()
         if expression.lang not in self._languages:
-            answer.set_result(
-                Failure(NO_LANGUAGE, f"the expression language {expression.lang!r} is not installed here")
-            )
+            message = f"the expression language {expression.lang!r} is not installed here"
+            answer.set_result(Failure(NO_LANGUAGE, message))
             return answer
         if not self._waiting:
             loop.call_soon(self._flush)
@@ -88,8 +88,7 @@ class Evaluator:
 
 
 def _fail(language: str, asked: Sequence[PendingEvaluation]) -> None:
-    """Answer the requests that have no answer yet with a `Failure`, and log the current exception. Call it in an
-    exception handler."""
+    """Log the current exception, which `language` raised. Answer open evaluations in `asked` with a `Failure`."""
     log.exception("an expression language failed", action="language_failed", language=language)
     for _, answer in asked:
         if not answer.done():
@@ -116,8 +115,7 @@ class JourneyRuntime:
 def platform_bindings(
     runtime: JourneyRuntime, definition: Definition, instance: Instance, request: Request | None
 ) -> dict[str, Json]:
-    """Return the value that expressions see as `platform`. It contains only the configuration that the definition
-    declares."""
+    """Return the variable `platform` of expressions. Its field `config` has the values that the definition declares."""
     traceparent = None if request is None else request.headers.get("traceparent")
     return {
         "environment": runtime.settings.environment,
@@ -144,14 +142,13 @@ async def perform_effect(
         if isinstance(state, Timer):
             outcomes = tuple(_limit_timer(runtime, state, one) for one in outcomes)
         return Evaluated(effect.frame, effect.visit, outcomes)
-    return TaskEnded(
-        effect.frame, effect.visit, await _run_task(runtime, definition, instance, effect, request, platform)
-    )
+    result = await _run_task(runtime, definition, instance, effect, request, platform)
+    return TaskEnded(effect.frame, effect.visit, result)
 
 
 def _limit_timer(runtime: JourneyRuntime, state: Timer, outcome: Outcome) -> Outcome:
-    """Return the outcome of a timer's expression, or a failure if the timer exceeds the limit. A value that is not a
-    time is returned unchanged, because the state machine reports such values."""
+    """Return a `Failure` if the timer would exceed the limit `longest_timer_s`. Otherwise return `outcome`, the outcome
+    of the timer's expression, even if it is invalid: the state machine reports that."""
     most = runtime.settings.limits.longest_timer_s
     if most is None or isinstance(outcome, Failure):
         return outcome
@@ -174,12 +171,7 @@ async def _run_task(
     kind = runtime.plugins.kinds.get(effect.task.plugin)
     if kind is None:
         return TaskProblem(NO_KIND, f"the task kind {effect.task.kind!r} is not installed here", internal=True)
-    bindings_: dict[str, Json] = {
-        **instance.extra_bindings,
-        "context": effect.context,
-        "payload": effect.context.get("payload"),
-        "platform": platform,
-    }
+    bindings_ = {**bindings_of(instance, effect.context), "platform": platform}
 
     async def evaluate(expression: Expression, /, **bindings: Json) -> Outcome:
         return (await runtime.evaluator.evaluate([expression], {**bindings_, **bindings}))[0]

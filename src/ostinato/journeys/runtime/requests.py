@@ -1,5 +1,4 @@
-"""Validate the input of a request. Also extract the headers and query parameters that the context or outbound calls
-need. The tags and attributes of a start are read in tags_and_attributes.py."""
+"""Validate the input of a request, and take the headers and query parameters for the context and outbound calls."""
 
 from __future__ import annotations
 
@@ -21,8 +20,6 @@ LARGEST_INPUT = 1 << 20  # bytes of JSON
 
 @dataclass(frozen=True, slots=True)
 class StartRequest:
-    """The validated data of a request to start an instance."""
-
     context: Mapping[str, Json]
     tags: tuple[str, ...]
     attributes: Mapping[str, str]
@@ -36,9 +33,9 @@ def read_start_request(
     tags: tuple[str, ...] = (),
     attributes: Mapping[str, str] | None = None,
 ) -> StartRequest:
-    """Validate the input of a start. The context is the body, plus the headers and query parameters that the definition
-    puts into it. Raise `NotValid` if the body is invalid, and `OstinatoError` if the tags or attributes exceed a
-    limit."""
+    """Validate the input of a start. The context of the new instance is the body, plus the headers and query parameters
+    that the definition selects. Raise `NotValid` if the body is invalid, and `OstinatoError` if the tags or attributes
+    exceed a limit."""
     if not isinstance(body, Mapping):
         raise NotValid("the input", "", f"{short_json(body)} is not an object")
     check_size(body)
@@ -68,8 +65,7 @@ def step_binding(definition: Definition, step: str) -> RequestBinding:
 
 
 def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, Json]:
-    """Return the values that `binding` copies from the request into the context. The values come from headers and query
-    parameters. The result is a dict from context field to value."""
+    """Return a dict from context field to value, for the headers and query parameters that go into the context."""
     if request is None:
         return {}
     values: dict[str, Json] = {}
@@ -84,8 +80,8 @@ def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, 
 
 
 def with_passed_headers(binding: RequestBinding, request: Request | None) -> Request | None:
-    """Return a copy of `request` with more headers in its `passed_on`. The headers in `passed_on` are sent with
-    outbound calls. `binding` says which headers to add, and under which names."""
+    """Return a copy of `request` in which `passed_on`, the headers for outbound calls, also has the headers that
+    `binding` selects. If `request` is None, return None."""
     if request is None:
         return None
     passed = ((one.to_header, request.header(one.from_header)) for one in binding.headers_passthrough)

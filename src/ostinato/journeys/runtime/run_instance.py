@@ -41,12 +41,11 @@ class ClaimLost(Exception):
 
 @dataclass(slots=True)
 class InboxItem:
-    """An input that arrives while the instance runs on this node. Of several items with the same `once`, only one is
-    applied.
+    """An input that arrives while the instance runs on this node. If several items have the same `once`, only one of
+    them is applied.
 
-    The result of `done` is True if the input was applied, and False if it was refused. The result is None if another
-    item with the same `once` was applied. It is also None if the segment ended before the commit, so that the outcome
-    is unknown.
+    The result of `done` is True if the input was applied, and False if it was refused. It is None if another item with
+    the same `once` was applied, or if the segment ended before the commit, so that the result is unknown.
     """
 
     input: Input
@@ -92,7 +91,6 @@ class Segment:
         self._write = write
         self._batch = DecisionBatch([], [])
         self._running: dict[tuple[str, int], asyncio.Task[Input]] = {}
-
         self._inbox: list[InboxItem] = []
         self._current_item: InboxItem | None = None
         self._once: set[str] = set()
@@ -102,8 +100,8 @@ class Segment:
     def submit(
         self, input: Input, request: Request | None, perform: ExtraWrite | None = None, once: str | None = None
     ) -> asyncio.Future[bool | None] | None:
-        """Queue an input. The extra write `perform` runs in the transaction in which the input is applied. Return a
-        future of the result (see `InboxItem.done`), or None if the segment is closed."""
+        """Queue an input. `perform` makes further writes in the transaction that applies the input. Return a future of
+        the result (see `InboxItem`), or None if the segment is closed and the input was not queued."""
         if not self._open:
             return None
         done: asyncio.Future[bool | None] = asyncio.get_running_loop().create_future()
@@ -112,8 +110,8 @@ class Segment:
         return done
 
     async def run(self, decision: Decision | None = None) -> Instance:
-        """Run until the instance waits or ends, and return the instance. If `decision` is given, the next commit stores
-        it. Raise `ClaimLost` if this node no longer holds the run."""
+        """Run until the instance waits or ends, and return the instance. `decision` is a decision that is not stored
+        yet; the next commit stores it. May raise `ClaimLost`."""
         if decision is not None:
             self._batch.decisions.append(decision)
         try:
@@ -205,10 +203,7 @@ class Segment:
                 self._platform = platform_bindings(self._runtime, self._definition, self.instance, self._request)
             work = perform_effect(self._runtime, self._definition, self.instance, effect, self._request, self._platform)
             self._running[key] = task = loop.create_task(work)
-            task.add_done_callback(self._effect_finished)
-
-    def _effect_finished(self, task: asyncio.Task[Input]) -> None:
-        self._arrived.set()
+            task.add_done_callback(lambda _: self._arrived.set())
 
     async def _wait(self) -> None:
         following = min(needed_timers(self.instance).values(), default=None)

@@ -1,7 +1,7 @@
 """Run claimed instances on this node until they wait or end. Changes of several instances are committed together.
 
-A segment (`run_instance.Segment`) runs one instance. If a request started or continued the instance, the segment gets
-the request in memory. The request is never stored, so it is gone once the instance waits.
+A segment (`run_instance.Segment`) runs one instance. A request that started or continued the instance is passed to the
+segment in memory. The request is never stored, so it is gone once the instance waits.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from ostinato.engine.group_commit import Committer
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.log import log
 from ostinato.engine.node import Engine
+from ostinato.engine.outages import read_patiently
 from ostinato.engine.runs import End, end, lock_owners
 from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import Stopped
@@ -21,8 +22,7 @@ from ostinato.journeys.runtime.commit import Change, run_end, write_changes
 from ostinato.journeys.runtime.load import LoadedInstance, load_instance
 from ostinato.journeys.runtime.perform_effects import JourneyRuntime
 from ostinato.journeys.runtime.run_instance import ClaimLost, DecisionBatch, Segment
-from ostinato.journeys.runtime.start import PendingStart, StartedInstance
-from ostinato.journeys.runtime.start import start_instances as begin_all
+from ostinato.journeys.runtime.start import InstanceChanged, PendingStart, start_instances
 from ostinato.journeys.task_kind import Request
 from ostinato.model import Run
 from ostinato.store.contract import Operation, sql
@@ -35,7 +35,7 @@ class JourneyRunner:
         self._store = engine.store
         self._runtime = runtime
         self._changes: Committer[Change, Instance | None] = Committer(self._commit, self._log_write_failure)
-        self._starts: Committer[PendingStart, StartedInstance] = Committer(
+        self._starts: Committer[PendingStart, InstanceChanged] = Committer(
             self._start, self._log_write_failure, retry=False
         )
         self._segments: dict[str, Segment] = {}
@@ -54,17 +54,15 @@ class JourneyRunner:
         await self._changes.stop()
 
     def active_segment(self, run_id: str) -> Segment | None:
-        """Return the `Segment` that is running the instance `run_id` on this node, or None."""
+        """Return the `Segment` that runs the instance on this node, or None."""
         return self._segments.get(run_id)
 
     def hand_over(self, run: Run, loaded: LoadedInstance, request: Request | None) -> None:
-        """Keep a loaded instance and its request in memory, until the engine calls this runner for `run` under the same
-        claim. So the instance is not loaded again."""
+        """Keep the loaded instance and the request in memory, until the engine passes `run` to this runner."""
         self._handed[run.id, run.claim] = loaded, request
 
     def rest_future(self, run_id: str) -> asyncio.Future[None]:
-        """Return a future that is done when the instance next waits or ends on this node, or when this node loses the
-        claim."""
+        """Return a future that is done when the instance next waits or ends here, or when this node loses the claim."""
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._resting.setdefault(run_id, []).append(future)
         return future
@@ -74,8 +72,10 @@ class JourneyRunner:
         segment: Segment | None = None
         try:
             if loaded is None:
-                now = self._runtime.now()
-                loaded = await self._store.read(lambda _: load_instance(run, now, self._runtime.definitions))
+                runtime = self._runtime
+                loaded = await read_patiently(
+                    self._store, lambda _: load_instance(run, runtime.now(), runtime.definitions)
+                )
             writer = _ChangeWriter(self._changes, run, loaded)
             segment = Segment(
                 self._runtime.within(run.namespace), loaded.definition, loaded.record.instance, request, writer.put
@@ -99,13 +99,13 @@ class JourneyRunner:
 
     # Writing
 
-    async def start_instance(self, start: PendingStart) -> StartedInstance:
+    async def start_instance(self, start: PendingStart) -> InstanceChanged:
         """Store a new instance, in one transaction with others that are started at the same time."""
         return await self._starts.write(start)
 
-    async def _start(self, starts: Sequence[PendingStart]) -> list[StartedInstance]:
+    async def _start(self, starts: Sequence[PendingStart]) -> list[InstanceChanged]:
         now = self._engine.clock.now()
-        started = await self._store.run(lambda _: begin_all(starts, now, self._engine.kinds))
+        started = await self._store.run(lambda _: start_instances(starts, now, self._engine.kinds))
         self._engine.tell_ends([one.end for one in started if one.end is not None])
         return started
 
@@ -118,9 +118,7 @@ class JourneyRunner:
         kinds = self._engine.kinds
         holders = {change.run.node or "" for change in changes}
         for node in holders:
-            of_node = (
-                changes if len(holders) == 1 else [change for change in changes if (change.run.node or "") == node]
-            )
+            of_node = [change for change in changes if (change.run.node or "") == node]
             refused |= await self._store.run(
                 lambda _, of_node=of_node, node=node: commit_changes(of_node, node, now, kinds)  # type: ignore[misc]
             )
@@ -136,7 +134,6 @@ class JourneyRunner:
 
 
 def _log_cause(change: Change) -> None:
-    """Log the cause of an internal error for operators. Callers do not see it."""
     ending = change.instance.ending
     if change.ends and ending is not None and ending.kind is Termination.RUNTIME_ERROR:
         log.warning(
@@ -168,8 +165,8 @@ class _ChangeWriter:
         return written
 
     async def give_up(self) -> None:
-        """End the instance with an internal error at its last stored state. Call this if the next state could not be
-        computed or stored. Raise `ClaimLost` if this node no longer holds the run."""
+        """End the instance with an internal error, because its next state could not be computed or stored. The instance
+        ends in its last stored state. Raise `ClaimLost` if this node no longer holds the run."""
         change = self._new_change(True)
         if self._before is None and self._loaded.decision is not None:
             change.add(self._loaded.decision)
@@ -180,14 +177,12 @@ class _ChangeWriter:
             raise ClaimLost
 
     def _new_change(self, rests: bool) -> Change:
-        return Change(
-            self._run, self._loaded.definition, self._before, self._before or self._loaded.record, rests=rests
-        )
+        before, loaded = self._before, self._loaded
+        return Change(self._run, loaded.definition, before, before or loaded.record, rests=rests)
 
 
 def commit_changes(changes: Sequence[Change], node: str, now: Micros, kinds: Kinds) -> Operation[set[str]]:
-    """Commit the changes of claimed runs. The change of a run that `node` no longer holds is refused. Return the ids of
-    the runs whose changes were refused."""
+    """Commit changes of runs that `node` still holds. Return the ids of the other runs, whose changes are refused."""
     yield from lock_owners([change.run for change in changes if change.rests], kinds)
     rows = {row[0]: row for row in (yield sql("hold_journeys", [(change.run.id,) for change in changes]))}
     refused: set[str] = set()

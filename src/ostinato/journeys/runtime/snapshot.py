@@ -1,4 +1,4 @@
-"""Read an instance for a caller. An instance that has not begun is returned in its first state."""
+"""Read an instance for a caller. An instance that has not begun is shown in its first state."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ class InstanceSnapshot:
 
 
 def read_snapshot(id: str, namespace: str, cache: DefinitionCache | None = None) -> Operation[InstanceSnapshot]:
-    """Read an instance, and return its snapshot. Raise `NotFound` if the namespace has no journey with this `id`. Also
-    raise `NotFound` if the run ended before an instance was stored."""
+    """Read an instance. Raise `NotFound` if there is none, or if its run ended before the instance was stored."""
     rows = yield sql("runs_by_ids", [(id,)])
     if not rows or (run := whole_run(rows[0])).namespace != namespace or run.kind != KIND:
         raise NotFound(f"there is no journey {id!r} in namespace {namespace!r}")
@@ -41,8 +40,6 @@ def read_snapshot(id: str, namespace: str, cache: DefinitionCache | None = None)
 
 
 def _snapshot_before_start(run: Run) -> Operation[InstanceSnapshot]:
-    """Return the snapshot of an instance that has not begun, because no node has claimed its run yet. Its root frame is
-    at the first state, with `visit` 0."""
     loaded = yield from begin_instance(run, run.created)
     assert loaded.decision is not None
     instance = loaded.record.instance

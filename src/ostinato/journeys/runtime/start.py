@@ -1,5 +1,8 @@
-"""Start several instances in one transaction. The transaction also claims each new run for the node that handles its
-start request. This node keeps the request in memory, so the request is never stored."""
+"""Start several instances in one transaction.
+
+Each instance is started by a request, which is never stored: only the node that received the request has it, in memory.
+So the same transaction claims the new run of each instance for that node.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +25,22 @@ from ostinato.when.instants import Micros
 
 
 @dataclass(frozen=True, slots=True)
-class StartedInstance:
-    """The result of a start.
+class InstanceChanged:
+    """The result of a start or a submit.
 
-    - `run`: the new run, or the run of an earlier start with the same key
-    - `new`: false if an earlier start used the same key
-    - `end`: the end of the run, or None, if the instance and its run did not end at once
+    - `run`: the run of the instance; for a start whose key is in use, the earlier run
+    - `loaded`: the stored instance; None if a start found its key in use
+    - `end`: the end of the run, or None if the run did not end at once
     """
 
     run: Run
-    new: bool
     loaded: LoadedInstance | None = None
     end: End | None = None
+
+    def continues_on(self, node: str | None, claim: int) -> bool:
+        """Return whether `node` holds the run under the claim number `claim`. If so, `node` must continue the run."""
+        run = self.run
+        return node is not None and run.status is Status.ACTIVE and run.node == node and run.claim == claim
 
 
 def new_run(definition: Definition, id: str, namespace: str, actor: str | None, key: str | None, now: Micros) -> Run:
@@ -54,7 +61,7 @@ def new_run(definition: Definition, id: str, namespace: str, actor: str | None, 
 
 @dataclass(frozen=True, slots=True)
 class PendingStart:
-    """An instance to start. With a `node`, that node claims the run."""
+    """An instance to start. If `node` is not None, the run is claimed for that node."""
 
     run: Run
     definition: Definition
@@ -62,12 +69,16 @@ class PendingStart:
     node: str | None
 
 
-def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -> Operation[list[StartedInstance]]:
-    """Store new instances. Return one result for each start, in the same order. If an earlier start used the same key,
-    nothing is stored for the new start. The result then has the run of the earlier start."""
+def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -> Operation[list[InstanceChanged]]:
+    """Store new instances. Return one result per start, in order:
+
+    - Normally, the result has the new run and its instance.
+    - If an earlier attempt has already stored the run, the result has the stored run and its instance.
+    - If another run has the same key, the result has that earlier run and no instance.
+    """
     runs = [replace(start.run) for start in starts]
     inserted = {row[0] for row in (yield sql("insert_runs", [insert_row(run) for run in runs]))}
-    started: dict[str, StartedInstance] = {}
+    started: dict[str, InstanceChanged] = {}
     for start, run in zip(starts, runs, strict=True):
         if run.id not in inserted:
             started[run.id] = yield from _find_earlier_start(start.definition, run)
@@ -91,7 +102,7 @@ def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -
         yield sql("insert_events", events)
     for change in changes:
         end = run_end(change) if is_done(change) else None
-        started[change.run.id] = StartedInstance(change.run, True, LoadedInstance(change.definition, change.after), end)
+        started[change.run.id] = InstanceChanged(change.run, LoadedInstance(change.definition, change.after), end)
     return [started[run.id] for run in runs]
 
 
@@ -100,23 +111,20 @@ def is_done(change: Change) -> bool:
     return change.instance.over and not pending_effects(change.definition, change.instance)
 
 
-def _find_earlier_start(definition: Definition, run: Run) -> Operation[StartedInstance]:
-    """Return the result of a start whose run could not be inserted.
-
-    - If another run has the same key, the result has that other run.
-    - Otherwise `run` is already stored, by an earlier attempt. The result has the stored run and its instance.
-    """
+def _find_earlier_start(definition: Definition, run: Run) -> Operation[InstanceChanged]:
+    """Return the result of a start whose run could not be inserted. If an earlier attempt has stored `run` itself, the
+    result has the stored run and its instance. Otherwise the result has the earlier run with the same key."""
     named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
     if named and named[0][2] != run.id:
-        return StartedInstance(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace), False)
+        return InstanceChanged(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace))
     record = read_record((yield sql("journeys_by_ids", [(run.id,)]))[0])
     claimed = (yield sql("runs_by_ids", [(run.id,)]))[0]
-    return StartedInstance(whole_run(claimed), True, LoadedInstance(definition, record))
+    return InstanceChanged(whole_run(claimed), LoadedInstance(definition, record))
 
 
 def claim_runs(runs: Sequence[tuple[Run, str | None]], now: Micros) -> Operation[list[Row]]:
-    """Claim each run for the node that is paired with it. A run stays ready if its node is None or is no longer
-    registered. Return the events to write."""
+    """Claim runs for nodes. `runs` has pairs (run, node). If the node of a pair is None or not registered, its run is
+    not claimed and stays ready. Return the events to write."""
     events: list[Row] = []
     for node in dict.fromkeys(node for _, node in runs if node is not None):
         wanted = {run.id: run for run, of in runs if of == node}

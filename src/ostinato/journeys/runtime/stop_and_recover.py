@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from ostinato.engine.crashes import is_crash_loop
 from ostinato.engine.invariants import LONG, Finding
@@ -33,14 +34,19 @@ _CRASHED = "its node crashed repeatedly while running it"
 def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End an instance, whichever node runs it. Return (status of the run, events to write, an `Ended` for each ended
-    run).
+    """End an instance and its run with `status`, even if a node runs the instance. If no instance is stored yet, begin
+    a new instance and end it. Return (status of the run, events to write, an `Ended` for each ended run).
 
-    - If the instance cannot begin, only its run is ended.
-    - If the instance has ended but may still be compensated, nothing changes.
-    - If the instance has ended for good, only its run is ended.
-    - If `status` is `CANCELLED` and the journey is not cancellable, nothing changes.
-    - Otherwise the instance and its run are ended. A terminated instance is not compensated.
+    In these cases something else happens. The first case that applies counts:
+
+    - If the instance cannot be loaded or begun, end only the run, with `status`.
+    - If a new instance would end as soon as it begins, end only the run, with `status`.
+    - If the stored instance has ended, and a node is still deciding whether to compensate it, change nothing. The run
+      ends after that decision.
+    - If the stored instance has ended otherwise, end only the run, with the status of the instance.
+    - If `status` is `CANCELLED` and the journey is not cancellable, change nothing.
+
+    If this call ends the instance and `status` is `TERMINATED`, the instance is not compensated.
     """
     match status:
         case Status.CANCELLED:
@@ -49,11 +55,9 @@ def stop(
             input = Stopped(Termination.TIMEOUT, "TIMEOUT", reason or "it exceeded its time limit")
         case _:
             input = Stopped(Termination.CANCEL, "JOURNEY_TERMINATED", reason or "terminated", compensates=False)
-    change: Change | None
-    try:
+    change: Change | None = None
+    with suppress(OstinatoError):
         change = yield from _current_change(run, now)
-    except OstinatoError:
-        change = None
     if change is None or (change.before is None and change.instance.over):
         # It never began, or would end at once: there is only the run to end.
         return (yield from stop_anywhere(run, status, reason, now))
@@ -72,8 +76,9 @@ def stop(
 
 
 def _current_change(run: Run, now: Micros) -> Operation[Change]:
-    """Return a `Change` that begins with the stored instance of the run. The caller adds decisions to the `Change`. If
-    no instance is stored, the `Change` contains a new instance and its first decision."""
+    """Return a `Change` to which the caller can add decisions. If an instance of the run is stored, the `Change`
+    contains this instance, unchanged. Otherwise begin a new instance: the `Change` contains the new instance and its
+    first decision, and its `before` is None."""
     loaded = yield from load_instance(run, now)
     change = Change(run, loaded.definition, None if loaded.decision is not None else loaded.record, loaded.record)
     if loaded.decision is not None:
@@ -116,9 +121,8 @@ def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operat
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Return a finding for each instance that does not agree with its run. Either only one of the two has ended, or
-    they ended with different outcomes. With `repair`, end the run if only the instance has ended. All other findings
-    are only reported."""
+    """Return a finding for each instance that disagrees with its run: only one of them has ended, or their outcomes
+    differ. With `repair`, a run whose instance has ended is ended, too. Other findings are not repaired."""
     findings: list[Finding] = []
     for run in map(whole_run, (yield sql("runs_left_behind", long_ago=now - LONG, limit=_MOST))):
         owners = (yield from lock_owners([run], kinds)) if repair else Owners()

@@ -1,18 +1,17 @@
 """Submit an input to an instance in one transaction.
 
 The node that handles the request claims the run in the same transaction. So the request stays in the memory of that
-node and is never stored. The answer is stored under the key that the caller gave. A repeated submit with this key
-returns it.
+node and is never stored. The answer is stored under the caller's key. A repeated submit with this key gets the stored
+answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import whole_run
-from ostinato.engine.runs import End, after_chains, lock_owners
+from ostinato.engine.runs import after_chains, lock_owners
 from ostinato.errors import Conflict, did_you_mean
 from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import Submitted
@@ -20,9 +19,9 @@ from ostinato.journeys.rows import read_record
 from ostinato.journeys.runtime.commit import Change, ExtraWrite, end_runs, run_end, write_changes
 from ostinato.journeys.runtime.load import LoadedInstance
 from ostinato.journeys.runtime.snapshot import InstanceSnapshot
-from ostinato.journeys.runtime.start import claim_runs, is_done
+from ostinato.journeys.runtime.start import InstanceChanged, claim_runs, is_done
 from ostinato.journeys.task_kind import TaskProblem
-from ostinato.model import Run, Status
+from ostinato.model import Run
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 
@@ -31,7 +30,6 @@ class StepNotActive(Conflict):
     """Raised if the journey does not wait for this step: it was answered, has timed out, or was not reached yet."""
 
     def __init__(self, journey: str, step: str, waiting: Collection[str] = ()) -> None:
-        """`waiting` lists the steps that the journey waits for."""
         hint = did_you_mean(step, waiting) or (f"it waits for {', '.join(map(repr, waiting))}" if waiting else "")
         words = f"journey {journey!r} does not wait for an input of step {step!r}"
         super().__init__(f"{words}; {hint}" if hint else words)
@@ -45,21 +43,6 @@ class Outdated(Exception):
     """Raised if the run has changed since it was read. The caller reads it again."""
 
 
-@dataclass(frozen=True, slots=True)
-class SubmitResult:
-    """The result of a submit. `end` is set if the instance and its run ended by this input."""
-
-    run: Run
-    loaded: LoadedInstance
-    end: End | None = None
-
-    def continues_on(self, node: str | None, claim: int) -> bool:
-        """Return whether `node` holds the run under the claim number `claim`. If so, `node` must continue the run after
-        this input."""
-        run = self.run
-        return node is not None and run.status is Status.ACTIVE and run.node == node and run.claim == claim
-
-
 def submit(
     snapshot: InstanceSnapshot,
     submitted: Submitted,
@@ -69,13 +52,13 @@ def submit(
     kinds: Kinds,
     actor: str | None = None,
     tries: int = 0,
-) -> Operation[SubmitResult]:
-    """Apply an input to an instance that does not run on this node. Events name `actor` as the sender. If another node
-    holds the run, that node loses its claim. The effects that were in progress there are repeated under the same keys.
+) -> Operation[InstanceChanged]:
+    """Apply an input to an instance that does not run on this node. If another node holds the run, that node loses its
+    claim. The effects that were in progress there are repeated under the same keys.
 
-    Raise `StepNotActive` if the instance does not wait for the input. Raise `Outdated` if the run has changed since the
-    snapshot. `tries` is the number of earlier attempts of this call. If an earlier attempt was committed, the input is
-    not applied again.
+    Raise `StepNotActive` if the instance does not wait for the input, and `Outdated` if the run has changed since the
+    snapshot. `tries` counts earlier attempts of this call. If an earlier attempt was committed, the input is not
+    applied again.
     """
     owners = yield from lock_owners([snapshot.run], kinds)
     (row,) = yield sql("runs_for_update", [(snapshot.run.id,)])
@@ -84,7 +67,7 @@ def submit(
     (journey_row,) = yield sql("journeys_by_ids", [(run.id,)])
     record = read_record(journey_row)
     if tries and submitted.call is not None and (yield from input_taken(run.id, submitted.call)):
-        return SubmitResult(run, LoadedInstance(snapshot.definition, record))
+        return InstanceChanged(run, LoadedInstance(snapshot.definition, record))
     if run.claim != snapshot.run.claim or run.status.over:
         raise Outdated
     decision = advance(snapshot.definition, record.instance, [submitted], now)
@@ -106,17 +89,16 @@ def submit(
         events += yield from write_changes([change], now, kinds)
     yield sql("notify")
     yield sql("insert_events", events)
-    return SubmitResult(
-        run, LoadedInstance(snapshot.definition, change.after), run_end(change) if is_done(change) else None
-    )
+    end = run_end(change) if is_done(change) else None
+    return InstanceChanged(run, LoadedInstance(snapshot.definition, change.after), end)
 
 
 # Answers that are kept under the caller's key
 
 
 def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = False) -> ExtraWrite:
-    """Return an `ExtraWrite` that reserves a row for the answer to a step's input. The write belongs to the transaction
-    that applies the input. With `only`, the write raises `Outdated` if the row exists already."""
+    """Return an `ExtraWrite` that inserts a row for the submit with this `key`. `fill_answer` stores the answer there
+    later. If there is a row already, the write leaves it unchanged or, with `only`, raises `Outdated`."""
 
     def perform(_: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
         record = yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
@@ -128,14 +110,13 @@ def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = Fals
 
 
 def input_taken(run: str, call: str) -> Operation[bool]:
-    """Return whether the instance has accepted the input of this call. A caller that has lost the answer checks this
-    before it tries again."""
+    """Return whether the instance of `run` has accepted the input of the call with the id `call`."""
     return bool((yield sql("input_taken", subject=run, call=f'%"call":"{call}"%')))
 
 
 def find_answer(run: str, step: str, key: str, digest: str) -> Operation[str | None]:
-    """Return the stored answer to an earlier submit with this key. It is an empty text while that submit is in
-    progress, and None if there was no such submit. Raise `StepAnswered` if the earlier submit had another input."""
+    """Return the stored answer to an earlier submit with this key: an empty text while that submit is in progress, or
+    None if there was none. Raise `StepAnswered` if that submit had another input."""
     rows = yield sql("step_answer", run_id=run, step=step, key=key)
     if not rows:
         return None

@@ -1,7 +1,6 @@
-"""Read the tags and attributes of a new instance, and check their limits. They come from the definition, the call and
-the request.
+"""Read the tags and attributes of a new instance from the definition, the call and the request, and check their limits.
 
-`machine.values.add_attributes` applies the same limits to attributes that a state adds later.
+The function `machine.values.add_attributes` applies the same limits to attributes that a state adds later.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ def read_tags_and_attributes(
     tags: tuple[str, ...],
     attributes: Mapping[str, str],
 ) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return a pair: the tags and the attributes of an instance. They come from the call, from the definition, and from
-    the parts of the body and headers that the definition names. Raise `OstinatoError` if they exceed a limit."""
+    """Return the tags and the attributes of an instance. Raise `OstinatoError` if they exceed a limit."""
     rules = definition.spec.metadata.bindings
     tags_ = [*definition.metadata.tags, *tags]
     named: dict[str, str] = dict(attributes)
@@ -74,8 +72,6 @@ def _check_text(value: object, what: str, least: int, most: int) -> None:
 
 def _texts(value: Json) -> Iterator[str]:
     match value:
-        case None:
-            return
         case str():
             yield value
         case bool():
@@ -85,8 +81,6 @@ def _texts(value: Json) -> Iterator[str]:
         case list():
             for item in value:
                 yield from _texts(item)
-        case _:
-            return
 
 
 def _at(body: Json, path: str) -> Json:

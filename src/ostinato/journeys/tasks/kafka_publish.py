@@ -1,17 +1,16 @@
-"""Run the task `kafkaPublish:v1`, which publishes one record. The task ends when the cluster has accepted the record.
-If the task is repeated after a crash, consumers recognize the duplicate by its `idempotency-key` header."""
+"""Run the task `kafkaPublish:v1`, which ends when the cluster has accepted one record. If the task is repeated after a
+crash, consumers recognize the duplicate by its `idempotency-key` header."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 
 from ostinato.engine.http.secrets import SecretMissing, secret_reference
-from ostinato.journeys.expressions.contract import Failure
+from ostinato.journeys.expressions.contract import Failure, Value
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.blocks import texts
 from ostinato.journeys.language.interpolation import MissingValue, fill, wrong_placeholders
@@ -49,30 +48,27 @@ class KafkaPublish:
         publisher: Publisher | None = call.services.get("publisher")
         if publisher is None:
             return _internal("KAFKA_CONFIG", "this engine has no publisher")
-        expressions = [settings.value, *([settings.named] if isinstance(settings.named, Expression) else [])]
-        outcomes = [await call.evaluate(expression) for expression in expressions]
-        for outcome in outcomes:
-            if isinstance(outcome, Failure):
-                return _internal(outcome.code, outcome.message)
-        values: list[Any] = [outcome.value for outcome in outcomes if not isinstance(outcome, Failure)]
+        value = await call.evaluate(settings.value)
+        named = settings.named
+        key = await call.evaluate(named) if isinstance(named, Expression) else Value(None)
+        if isinstance(value, Failure):
+            return _internal(value.code, value.message)
+        if isinstance(key, Failure):
+            return _internal(key.code, key.message)
         try:
             config = self.settings.config_for(call.definition)
-            connection = (
-                None
-                if settings.connection is None
-                else call.secret(secret_reference(settings.connection) or settings.connection)
-            )
-            headers = {name: fill(value, call.context, config) for name, value in settings.headers.items()}
-            spelled = (
-                fill(settings.named, call.context, config) if isinstance(settings.named, str) else _key(values[1:])
-            )
+            reference, connection = settings.connection, None
+            if reference is not None:
+                connection = call.secret(secret_reference(reference) or reference)
+            headers = {name: fill(template, call.context, config) for name, template in settings.headers.items()}
+            spelled = fill(named, call.context, config) if isinstance(named, str) else _key(key.value)
         except MissingValue as problem:
             return TaskProblem("KAFKA_VALUE_MISSING", "A value of the record is missing", str(problem))
         except (ConfigMissing, SecretMissing) as problem:
             return _internal("KAFKA_CONFIG", str(problem))
         record = Record(
             topic=settings.topic,
-            value=orjson.dumps(values[0]),
+            value=orjson.dumps(value.value),
             key=None if spelled is None else spelled.encode(),
             headers={**headers, "idempotency-key": call.key},
         )
@@ -87,10 +83,8 @@ class KafkaPublish:
         return TaskResult(call.context)
 
 
-def _key(values: list[Any]) -> str | None:
-    if not values or values[0] is None:
-        return None
-    return values[0] if isinstance(values[0], str) else orjson.dumps(values[0]).decode()
+def _key(value: Json) -> str | None:
+    return value if value is None or isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _faults(settings: KafkaSettings) -> Iterator[Fault]:

@@ -19,13 +19,11 @@ from ostinato.model import Json
 
 
 def standard_plugins(settings: JourneySettings | None = None) -> Plugins:
-    """Return the task kinds and the expression languages that come with Ostinato."""
     return Plugins(standard_kinds(settings), languages().values())
 
 
 def standard_kinds(settings: JourneySettings | None = None) -> list[TaskKind]:
-    """Return the task kinds that come with Ostinato. A kind whose optional packages are not installed is replaced by a
-    `MissingExtra`."""
+    """Return the task kinds. A kind whose optional packages are not installed is replaced by a `MissingExtra`."""
     settings = settings or JourneySettings()
     return [
         HttpCall(settings),
@@ -49,8 +47,7 @@ def _with_cryptography(settings: JourneySettings) -> list[TaskKind]:
 
 @dataclass(slots=True)
 class MissingExtra:
-    """Replaces a task kind whose optional packages are not installed. Its `check` and `run` report which extra to
-    install."""
+    """Replaces a task kind whose optional packages are not installed, and reports which extra to install."""
 
     name: str
     extra: str

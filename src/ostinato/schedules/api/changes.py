@@ -1,5 +1,4 @@
-"""Provide the calls of `app.schedules` that create, change and delete schedules. Each call checks its arguments, runs
-an operation of `schedules/operations`, and returns the result."""
+"""Provide the calls of `app.schedules` that create, change and delete schedules. Operations make the changes."""
 
 from __future__ import annotations
 
@@ -9,12 +8,12 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 
 import orjson
 
-from ostinato.engine.idempotency import Unkept, call_id, digest
-from ostinato.errors import OstinatoError, missing_attribute
+from ostinato.engine.idempotency import Unkept, call_id, check_request_id, digest
+from ostinato.errors import ArgumentError, OstinatoError, missing_attribute, naming_argument
 from ostinato.schedules.api.queries import Moment, ScheduleQueries
 from ostinato.schedules.declared.apply import StoreChanged, apply_plan, make_plan
 from ostinato.schedules.declared.files import ScheduleFile, checked_drafts, dump_schedules, entry
@@ -23,7 +22,7 @@ from ostinato.schedules.lateness import Lateness
 from ostinato.schedules.model import Overlap, OverlapName, Schedule, State, note_declared, read_catchup, read_overlap
 from ostinato.schedules.operations import edit
 from ostinato.schedules.operations.backfills import Backfill
-from ostinato.schedules.operations.edit.start_backfill import check_past
+from ostinato.schedules.operations.edit.start_backfill import check_order, check_past
 from ostinato.schedules.rows import dump, id_of, read_anyway, write_action, write_policies
 from ostinato.schedules.validation import (
     ActionLike,
@@ -38,9 +37,10 @@ from ostinato.schedules.validation import (
 )
 from ostinato.store.contract import Operation, sql
 from ostinato.when import Spec, manual
-from ostinato.when.instants import Micros, on_clock, read_instant
+from ostinato.when.instants import Micros, read_instant
 from ostinato.when.size_limits import takes_long
 
+T = TypeVar("T")
 _PAGE = 500
 _MAX_COUNTED = 1_000_000
 _COUNT_HERE = 1_000
@@ -52,12 +52,10 @@ class Changed:
     """The result of a change to a schedule.
 
     - `token`: the schedule's new conflict token
-    - `run`: a description of the triggered run, or None, if no run was triggered
-    - `backfill`: the id of the backfill, or None, if there is none
+    - `run`: the triggered run, or None; its keys are `origin`, `id`, `status`, and perhaps `reason` and `blocked_by`
+    - `backfill`: the id of the backfill, or None
     - `lateness`: how many due times passed before a resume, and how many of these get a run
-    - `note`: a warning that code or a file will undo the change, or None, if there is no warning
-
-    The keys of `run` are `origin`, `id` and `status`, and perhaps `reason` and `blocked_by`.
+    - `note`: a warning that code or a file will undo the change, or None
     """
 
     name: str
@@ -69,11 +67,8 @@ class Changed:
 
 
 class Schedules(ScheduleQueries):
-    """Create, read and change schedules.
-
-    Most changes take a `token` and a `request_id`. With a `token`, the call raises TokenMismatch if the schedule has
-    changed since the caller read it. If several calls have the same `request_id`, the change is made once.
-    """
+    """Create, read and change schedules. Most changes take a `token` and a `request_id`. A call raises TokenMismatch if
+    the schedule no longer has the `token`. If several calls have the same `request_id`, the change is made once."""
 
     if not TYPE_CHECKING:
 
@@ -94,28 +89,24 @@ class Schedules(ScheduleQueries):
         **options: Unpack[ScheduleOptions],
     ) -> Changed:
         """Create a schedule that starts `action` at the times of `spec`. Raises AlreadyExists if the name is taken.
-
-        Options: overlap, catchup, pause_after_failures, max_buffer, keep, remaining, notes, memo, tags, attributes, and
-        an input and options for the job. With `trigger`, the action also runs now.
-        """
-        draft = self.draft(
-            name, None if spec is None else await self._read_large(spec), action, paused=paused, **options
-        )
+        With `trigger`, the action also runs now. Options: overlap, catchup, pause_after_failures, max_buffer, keep,
+        remaining, notes, memo, tags, attributes, and an input and options for the job."""
+        draft = self.draft(name, await self._read_large(spec), action, paused=paused, **options)
         call = self._call(draft.name, "create", request_id, asked=digest(_digest(draft), trigger))
         answer = await self._run(lambda: _create(call, [draft], trigger), call)
         return Changed(draft.name, answer["token"], answer.get("run"))
 
-    async def _read_large(self, spec: SpecLike) -> SpecLike:
-        """Read and check a large spec in a thread, so that it does not block the event loop. Return a small spec
-        unchanged."""
+    async def _read_large(self, spec: T) -> T | Spec:
+        """Read a large spec in a thread, so that it does not block the event loop. Return a small spec unchanged."""
         if not isinstance(spec, Mapping) or not takes_long(spec):
             return spec
         # `Computing` is not used here: its queue refuses calls when it is full, and a change must not be refused.
         return await asyncio.to_thread(checked_spec, spec, self._around.doors.min_interval)
 
     async def create_many(self, drafts: Sequence[Schedule], *, request_id: str | None = None) -> int:
-        """Create many schedules from drafts (see `draft`) in few transactions. Each transaction is all or nothing.
-        Returns the number of drafts. Raises AlreadyExists if a name is taken."""
+        """Create schedules from drafts (see `draft`), and return the number of drafts. Each transaction creates up to
+        500 schedules. Raises AlreadyExists if a name is taken. In that case, the transaction with that name creates
+        nothing, and the schedules of earlier transactions stay."""
         for begin in range(0, len(drafts), _PAGE):
             part = drafts[begin : begin + _PAGE]
             part_request = None if request_id is None else f"{request_id}/{begin}"
@@ -136,19 +127,16 @@ class Schedules(ScheduleQueries):
         origin: str | None = None,
         **options: Any,
     ) -> Schedule:
-        """Build a schedule without storing it, to simulate it or to create many at once. Raises OstinatoError for the
-        first mistake."""
+        """Build a schedule without storing it, for `simulate` or `create_many`. Raises OstinatoError for a mistake."""
         around = self._around
         now = around.now()
-        if action is None and "action" not in options:
-            raise OstinatoError(f"schedule {name!r} has no action; name a job, or give {{'http': …}}")
+        if action is None:
+            raise ArgumentError(f"schedule {name!r} has no action; name a job, or give {{'http': …}}", "action")
         base = Schedule(around.new_id(now), read_name(name), manual(), namespace=around.namespace, origin=origin)
-        whole = {
-            **options,
-            **({} if spec is None else {"spec": spec}),
-            **({} if action is None else {"action": action}),
-        }
-        schedule = define(base, whole, around.doors)
+        options["action"] = action
+        if spec is not None:
+            options["spec"] = spec
+        schedule = define(base, options, around.doors)
         return replace(schedule, paused=now if paused else None, reached=now, updated=now, created=now)
 
     async def upsert(
@@ -161,12 +149,10 @@ class Schedules(ScheduleQueries):
         request_id: str | None = None,
         **options: Unpack[ScheduleOptions],
     ) -> tuple[str, Changed]:
-        """Create a schedule, or replace the whole definition of an existing one: settings that are not given get their
-        defaults. Returns (verb, result); the verb is `"created"`, `"updated"` or `"unchanged"`. An existing schedule
-        keeps its counts and its pause, and times that have run do not run again."""
-        wanted = self.draft(
-            name, None if spec is None else await self._read_large(spec), action, origin=origin, **options
-        )
+        """Create a schedule, or replace its whole definition. Settings that are not given get their defaults. Return
+        (verb, result); the verb is `"created"`, `"updated"` or `"unchanged"`. An existing schedule keeps its counts and
+        its pause. Times that have run do not run again."""
+        wanted = self.draft(name, await self._read_large(spec), action, origin=origin, **options)
         call = self._call(wanted.name, "upsert", request_id, asked=digest(_digest(wanted)))
 
         def put() -> Operation[edit.Answer]:
@@ -222,18 +208,13 @@ class Schedules(ScheduleQueries):
         return Changed(name, (await self._run(lambda: edit.pause(call, note), call))["token"])
 
     async def resume(
-        self,
-        name: str,
-        note: str = "",
-        *,
-        catchup: Any = None,
-        token: int | None = None,
-        request_id: str | None = None,
+        self, name: str, note: str = "", *, catchup: Any = None, token: int | None = None, request_id: str | None = None
     ) -> Changed:
-        """Resume a schedule. Times within the pause do not run, unless `catchup` is given: `"latest"`, `"all"`, or a
-        window such as `"1h"`. `lateness` of the result says how many times passed, and how many of them run."""
+        """Resume a schedule. Times within the pause run only if `catchup` is `"latest"`, `"all"`, or a window such as
+        `"1h"`. The result's `lateness` says how many due times passed during the pause, and how many of these run."""
         read_notes(note)
-        policy = None if catchup is None else read_catchup(catchup)
+        with naming_argument("catchup"):
+            policy = None if catchup is None else read_catchup(catchup)
         call = self._call(name, "resume", request_id, token, digest(note, catchup))
         answer = await self._run(lambda: edit.resume(call, note, policy), call)
         return Changed(name, answer["token"], lateness=Lateness(answer["late"], answer["will_run"]))
@@ -247,8 +228,8 @@ class Schedules(ScheduleQueries):
         token: int | None = None,
         request_id: str | None = None,
     ) -> Changed:
-        """Run a schedule now. `input`, if given, replaces the action's input for this run. `run` of the result shows
-        whether the run started, waits or was skipped."""
+        """Run a schedule now. `input` replaces the action's input for this run. `run` of the result says whether the
+        run started, waits or was skipped."""
         policy = None if overlap is None else read_overlap(overlap)
         call = self._call(name, "trigger", request_id, token, digest(input, overlap))
         answer = await self._run(lambda: edit.trigger(call, policy, input), call)
@@ -275,7 +256,7 @@ class Schedules(ScheduleQueries):
             schedule = await self._get(name)
             check_past(schedule, begin, end, self._around.now())
             wanted = await self._backfill(schedule, begin, end, overlap, input, rate)
-            return lambda: edit.backfill(call, wanted)
+            return lambda: edit.change(call, edit.backfill_edit(call, wanted))
 
         answer = await self._prepare_and_run(prepare, call)
         return Changed(name, answer["token"], backfill=answer["backfill"])
@@ -290,11 +271,9 @@ class Schedules(ScheduleQueries):
         rate: float | None = None,
     ) -> Backfill:
         around = self._around
-        if last < first:
-            zone = schedule.spec.tzinfo
-            raise OstinatoError(f"a backfill from {on_clock(first, zone)} cannot end at {on_clock(last, zone)}")
+        check_order(first, last, schedule.spec.tzinfo)
         if rate is not None and not 0 < rate <= 1_000_000:
-            raise OstinatoError(f"rate {rate!r} is not a number of occurrences in a second")
+            raise ArgumentError(f"rate {rate!r} is not a number of runs in a second, up to 1,000,000", "rate")
         if input is not None:
             around.doors.maker.check_input(schedule, input)
         total = len(await self._each(islice(schedule.spec.compiled.between(first, last), _COUNT_HERE)))
@@ -344,8 +323,8 @@ class Schedules(ScheduleQueries):
     async def move(
         self, name: str, at: Moment, to: Moment, *, token: int | None = None, request_id: str | None = None
     ) -> Changed:
-        """Move one coming occurrence to the time `to`, which must lie between the previous and the next occurrence.
-        `at` is its nominal time, or the time that it was moved to before. The nominal time does not change."""
+        """Move one coming occurrence to the time `to`, between the previous and the next occurrence. `at` is the
+        occurrence's nominal time, or the time that it was moved to before. The nominal time does not change."""
         nominal, moment = read_instant(at, "at"), read_instant(to, "to")
         call = self._call(name, "move", request_id, token, f"{nominal} {moment}")
         return Changed(name, (await self._run(lambda: edit.move(call, nominal, moment), call))["token"])
@@ -353,8 +332,7 @@ class Schedules(ScheduleQueries):
     async def put_back(
         self, name: str, at: Moment, *, token: int | None = None, request_id: str | None = None
     ) -> Changed:
-        """Undo the skip or the move of one coming occurrence. `at` is its nominal time, or the time that it was moved
-        to."""
+        """Undo the skip or the move of a coming occurrence. `at` is its nominal time, or the time it was moved to."""
         nominal = read_instant(at, "at")
         call = self._call(name, "put_back", request_id, token, str(nominal))
         return Changed(name, (await self._run(lambda: edit.put_back(call, nominal), call))["token"])
@@ -362,11 +340,9 @@ class Schedules(ScheduleQueries):
     async def delete(
         self, name: str, *, running: str = "leave", token: int | None = None, request_id: str | None = None
     ) -> Changed:
-        """Close a schedule. Its rows are deleted later, after the app's `keep_runs`.
-
-        `running` says what happens to its active runs: "leave", "cancel" or "terminate". `note` of the result warns if
-        code or a file declares the schedule and will create it again.
-        """
+        """Close a schedule. Its rows are deleted later, after the app's `keep_runs`. `running` says what happens to its
+        active runs: "leave", "cancel" or "terminate". `note` of the result warns if code or a file declares the
+        schedule and will create it again."""
         if running not in ("leave", "cancel", "terminate"):
             raise OstinatoError(f"running {running!r} is unknown; use 'leave', 'cancel' or 'terminate'")
         call = self._call(name, "delete", request_id, token, running)
@@ -389,8 +365,7 @@ class Schedules(ScheduleQueries):
         take: bool = False,
         origin: str | None = None,
     ) -> Plan:
-        """Return the plan that `apply` would carry out. `wanted` is a file or a list of drafts; by default it is what
-        the code declares."""
+        """Return the plan that `apply` would carry out. By default, `wanted` is what the code declares."""
         drafts, origins = await self._wanted(wanted, origin)
         call = self._call(f"{len(drafts)} schedules", "plan", None)
         plan = await self._around.store.read(lambda _: make_plan(call, drafts, origins, prune=prune, take=take))
@@ -405,13 +380,11 @@ class Schedules(ScheduleQueries):
         leave_taken: bool = False,
         origin: str | None = None,
     ) -> Plan:
-        """Create and update schedules in one transaction, so that the store matches `wanted`. Returns the plan that was
-        applied.
+        """Create and update schedules in one transaction, so that the store matches `wanted`. Return the plan.
 
-        With `prune`, schedules of the same origin that are no longer wanted are closed. A conflict is a wanted schedule
-        that another origin declares with a different definition. With `take`, this origin takes the schedule over. With
-        `leave_taken`, the stored schedule stays as it is. Otherwise a conflict raises DeclaredElsewhere, and nothing is
-        changed.
+        With `prune`, schedules of the same origin that are no longer wanted are closed. If another origin declares a
+        wanted schedule differently, `take` takes the schedule over, and `leave_taken` leaves it as it is. Without
+        either, DeclaredElsewhere is raised, and nothing is changed.
         """
         drafts, origins = await self._wanted(wanted, origin)
         plan: Plan | None = None
@@ -430,20 +403,15 @@ class Schedules(ScheduleQueries):
         return replace(plan, notes=await self._notes(drafts))
 
     async def export(self, *, match: str = "*", tag: str | None = None, form: str = "yaml") -> str:
-        """Write schedules as a file for `apply`, in the form `yaml` or `json`: their definitions, remaining actions and
-        notes, and whether they are paused."""
+        """Return the matching schedules as the text of a file that `apply` can read. `form` is `yaml` or `json`."""
         return dump_schedules([one async for one in self._matching(match, tag, None, None)], form=form)
 
     async def entries(
         self, *, match: str = "*", tag: str | None = None, after: str = "", limit: int = 100
     ) -> dict[str, dict[str, Any]]:
-        """Return one page of the entries that `export` writes, as a dict from name to entry. The page has up to `limit`
-        entries, sorted by name. It begins after the name `after`."""
-        schedules: list[Schedule] = []
-        async for schedule in self._matching(match, tag, None, None, after, limit):
-            schedules.append(schedule)
-            if len(schedules) == limit:
-                break
+        """Return entries of the file that `export` writes, as a dict by schedule name. The dict has up to `limit`
+        entries, with names that sort after `after`."""
+        schedules = [one async for one in self._matching(match, tag, None, None, after, limit)]
         return dict(await self._each((one.name, entry(one)) for one in schedules))
 
     async def _wanted(
@@ -452,7 +420,8 @@ class Schedules(ScheduleQueries):
         if wanted is None:
             drafts, origin = self.declared(), origin or self._around.declarations.origin
         elif isinstance(wanted, ScheduleFile):
-            drafts, origin = await self._drafts(wanted), origin or wanted.origin
+            results = await self._each(wanted.each_draft(self.draft))
+            drafts, origin = checked_drafts(results), origin or wanted.origin
         else:
             drafts = list(wanted)
         twice = [name for name, count in Counter(one.name for one in drafts).items() if count > 1]
@@ -463,12 +432,8 @@ class Schedules(ScheduleQueries):
         origins = {one.origin for one in drafts if one.origin is not None} | ({origin} if origin else set())
         return drafts, origins
 
-    async def _drafts(self, document: ScheduleFile) -> list[Schedule]:
-        return checked_drafts(await self._each(document.each_draft(self.draft)))
-
     async def _notes(self, drafts: Sequence[Schedule]) -> tuple[str, ...]:
-        """Return warnings about drafts: jobs that no node has declared yet, actions that cannot start now, unusual
-        specs."""
+        """Return warnings about jobs that no node has declared, actions that cannot start now, and unusual specs."""
         knows = self._around.doors.maker.knows
         jobs = sorted({one.action.job for one in drafts if not knows(one.action)})
         unknown = [f"no node has declared the job {job!r} yet; its runs wait until one does" for job in jobs]
@@ -489,9 +454,9 @@ class Schedules(ScheduleQueries):
         job: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Exception | None]:
-        """Call `do` with the name of every matching schedule, for example
-        `await app.schedules.each(app.schedules.pause, tag="billing")`. Returns a dict from schedule name to the
-        OstinatoError that the call raised. The value is None if the call succeeded."""
+        """Call `do` with the name of every matching schedule, for example `await
+        app.schedules.each(app.schedules.pause, tag="x")`. After each call, call `progress` with the number of calls so
+        far and of all calls. Return a dict from schedule name to the OstinatoError that the call raised, or None."""
         names = [one.name async for one in self._matching(match, tag, state, job)]
         done: dict[str, Exception | None] = {}
         for name in names:
@@ -509,8 +474,7 @@ class Schedules(ScheduleQueries):
     def _call(self, name: str, verb: str, request: str | None, token: int | None = None, asked: str = "") -> edit.Call:
         around = self._around
         now = around.now()
-        if request is not None and not 0 < len(request) <= 1000:
-            raise OstinatoError(f"the request id {request!r} is not a text of 1 to 1000 characters")
+        check_request_id(request)
         return edit.Call(
             namespace=around.namespace,
             name=name,
@@ -527,11 +491,9 @@ class Schedules(ScheduleQueries):
     async def _prepare_and_run(
         self, prepare: Callable[[], Awaitable[Callable[[], Operation[edit.Answer]]]], call: edit.Call
     ) -> edit.Answer:
-        """Run a change. `prepare` reads and checks the schedule, and returns the operation that makes the change.
-
-        If `prepare` raises OstinatoError, look for the answer to an earlier call with the same request id. If there is
-        one, return that answer, because this call only repeats the earlier call. Otherwise raise the error.
-        """
+        """Run the operation that `prepare` returns, and return the operation's answer. If `prepare` raises
+        OstinatoError, look for an earlier call with the same request id. If there was one, this call only repeats it:
+        return the answer of the earlier call. Otherwise raise the error."""
         try:
             make = await prepare()
         except OstinatoError:

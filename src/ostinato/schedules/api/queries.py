@@ -1,5 +1,4 @@
-"""Provide the calls of `app.schedules` that only read, such as `get`, `history` and `upcoming`. They also explain and
-simulate schedules."""
+"""Provide the calls of `app.schedules` that only read, such as `get`, `history`, `explain` and `simulate`."""
 
 from __future__ import annotations
 
@@ -62,7 +61,17 @@ def _no_declarations() -> Declarations:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """The parts of the app that the calls need."""
+    """The parts of the app that the methods of `app.schedules` use.
+
+    - `now`: returns the current time
+    - `new_id`: takes a time, and returns a new id
+    - `doors`: checks the definitions of schedules
+    - `nudge`: wakes the loops of this process's node, after a method has changed the store
+    - `namespace`: the namespace of the schedules
+    - `actor`: the name of the caller, which is stored with each change, or None
+    - `declarations`: the schedules that the app's code declares
+    - `computing`: runs long computations, such as simulations
+    """
 
     store: Store
     now: Callable[[], Micros]
@@ -80,7 +89,7 @@ class ScheduleQueries:
         self._around = around
 
     def within(self, namespace: str, actor: str | None) -> Self:
-        """Return an object with the same methods for another namespace and another actor."""
+        """Return a copy of this object for another namespace and another actor."""
         return type(self)(replace(self._around, namespace=namespace, actor=actor))
 
     async def get(self, name: str, *, recent: int = 10) -> ScheduleInfo:
@@ -96,8 +105,8 @@ class ScheduleQueries:
         before: str | None = None,
         limit: int = 100,
     ) -> list[OccurrenceInfo]:
-        """Return the occurrences of a schedule, newest first. `before` is the `cursor` of the last occurrence of the
-        previous page."""
+        """Return the occurrences of a schedule, newest first. To get the next page, pass the `cursor` of the last
+        occurrence of this page as `before`."""
         check_limit(limit)
         schedule = await self._get(name)
         low, high = key_range(
@@ -110,17 +119,15 @@ class ScheduleQueries:
         return [occurrence_info(run) for run in await self._occurrences(low, high, limit)]
 
     async def times(self, name: str, first: Moment, last: Moment, *, limit: int = 1000) -> list[datetime]:
-        """Return up to `limit` nominal times of a schedule's spec from `first` to `last`, both included. The state of
-        the schedule does not matter."""
+        """Return up to `limit` times of a schedule's spec, from `first` to `last`, even if the schedule is paused."""
         check_limit(limit)
         schedule = await self._get(name)
         times = schedule.spec.compiled.between(read_instant(first, "first"), read_instant(last, "last"))
         return list(await self._each(map(to_datetime, islice(times, limit))))
 
     async def upcoming(self, limit: int = 50, *, each: int | None = None) -> list[Coming]:
-        """Return up to `limit` coming times of all schedules, soonest first. All late times of a schedule
-        are one entry. `each` limits the entries of one schedule, so that a frequent schedule does not fill the
-        list."""
+        """Return up to `limit` coming times of all schedules, soonest first. All late times of a schedule are one
+        entry. `each` limits the entries of one schedule, so that a frequent schedule does not fill the list."""
         check_limit(limit)
         if each is not None and each < 1:
             raise OstinatoError(f"each {each!r} is not a whole number from 1")
@@ -140,7 +147,7 @@ class ScheduleQueries:
         return list(await self._each(islice(soonest_first(heads), limit)))
 
     async def late(self, limit: int = 1000) -> dict[str, Lateness]:
-        """Return a dict from schedule name to Lateness, for the schedules that have late times."""
+        """Return a dict from schedule name to lateness. Schedules without late times are left out."""
         now, namespace = self._around.now(), self._around.namespace
 
         def read(_: int) -> Operation[tuple[list[Row], dict[str, list[Live]]]]:
@@ -153,19 +160,12 @@ class ScheduleQueries:
         return {name: one for name, one in late if one.late}
 
     async def staleness(self, *, match: str = "*", tag: str | None = None, limit: int = 10_000) -> list[Staleness]:
-        """Return a Staleness for each matching schedule: how long ago it last succeeded, and how overdue it is. Meant
-        for alerts."""
+        """Return for each matching schedule how long ago it last succeeded, and how overdue it is. Meant for alerts."""
         now = self._around.now()
-        reports: list[Staleness] = []
-        async for schedule in self._matching(match, tag, None, None):
-            reports.append(staleness(schedule, now))
-            if len(reports) == limit:
-                break
-        return reports
+        return [staleness(one, now) async for one in self._matching(match, tag, None, None, most=limit)]
 
     async def backfills(self, name: str, *, before: str | None = None, limit: int = 100) -> list[BackfillInfo]:
-        """Return the backfills of a schedule, newest first, including finished ones. `before` is the id of the last
-        backfill of the previous page."""
+        """Return the backfills of a schedule, newest first. `before` is the id of the previous page's last backfill."""
         from ostinato.schedules.operations.backfills import read_backfill
 
         schedule = await self._get(name)
@@ -176,17 +176,16 @@ class ScheduleQueries:
         return [backfill_info(read_backfill(row)) for row in await self._around.store.read(read)]
 
     async def explain(self, name: str, at: Moment, *, visible: Visible | None = None) -> Explanation:
-        """Explain why a schedule ran at a time, why it did not, or whether it will. `visible` gets the records of that
-        time, and returns those that the caller may see. If there are records but the caller may see none, the outcome
-        is `hidden`."""
+        """Explain why a schedule ran at the time `at`, why it did not, or whether it will. `visible` is a function that
+        takes the stored occurrences of that time, and returns those that the caller may see. None means that the caller
+        may see all. If there are stored occurrences, but the caller may see none, the outcome is `hidden`."""
         from ostinato.schedules.explain import HIDDEN, explain
 
         schedule = await self._get(name)
         nominal = await self._nominal(schedule, read_instant(at, "at"))
         # The rows of this nominal time, and the newest scheduled ones before it, one of which may be a stretch.
         runs = await self._occurrences(*key_range(schedule.id, nominal, nominal), _SHOWN)
-        before = await self._occurrences(*key_range(schedule.id, None, nominal - 1), _STRETCHES, "clock_history")
-        runs += before
+        runs += await self._occurrences(*key_range(schedule.id, None, nominal - 1), _STRETCHES, "clock_history")
         records = [one for one in map(occurrence_info, runs) if one.nominal <= to_datetime(nominal) <= one.last]
         seen = records if visible is None else await visible(records)
         if records and not seen:
@@ -194,8 +193,7 @@ class ScheduleQueries:
         return explain(schedule, nominal, seen, self._around.now())
 
     async def _nominal(self, schedule: Schedule, at: Micros) -> Micros:
-        """Return the nominal time of the occurrence that is or was due at `at`. `at` may be the time to which a user
-        moved the occurrence. If there is no such occurrence, return `at`."""
+        """Return the nominal time of the occurrence that is or was due at `at`, or `at` if there is none."""
         nominal, compiled = nominal_of(schedule, at), schedule.spec.compiled
         if nominal != at or compiled.matches(at):
             return nominal
@@ -214,9 +212,9 @@ class ScheduleQueries:
         pauses: Sequence[tuple[Moment, Moment]] = (),
         seed: int = 0,
     ) -> Simulation:
-        """Simulate a schedule, given by name or as a draft, over a period, with the engine's own decisions. `run_time`
-        is a length such as `"20m"`, a list of lengths to draw from, or a function that takes a `random.Random` and
-        returns a length. Numbers are seconds."""
+        """Simulate a schedule, given by name or as a draft, over a period. The decisions are those of the engine.
+        `run_time` is a length such as `"20m"`, a list of lengths to draw from, or a function that takes a
+        `random.Random` and returns a length. Numbers are seconds."""
         play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
         # In a thread: a long period takes seconds, and a node in this event loop has to renew its lease.
         return await asyncio.to_thread(play)
@@ -233,8 +231,8 @@ class ScheduleQueries:
         pauses: Sequence[tuple[Moment, Moment]] = (),
         seed: int = 0,
     ) -> T:
-        """Simulate a schedule in another process, with a time limit, and return `show(simulation)`. The HTTP API uses
-        this. `show` also runs in the other process, so it must be a module-level function."""
+        """Simulate a schedule in another process, with a time limit, and return `show(simulation)`. `show` also runs in
+        that process, so it must be a module-level function."""
         play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
         return await self._around.computing.call(self._around.namespace, _play_and_show, show, play)
 
@@ -288,13 +286,13 @@ class ScheduleQueries:
         )
 
     async def _matching(
-        self, match: str, tag: str | None, state: str | None, job: str | None, after: str = "", most: int = _PAGE
+        self, match: str, tag: str | None, state: str | None, job: str | None, after: str = "", most: int | None = None
     ) -> AsyncIterator[Schedule]:
-        """Yield the matching schedules, sorted by name. The schedules are read in pages. `most` is how many schedules
-        the caller needs, so that pages are not larger than necessary."""
+        """Yield the matching schedules, at most `most`, sorted by name. They are read in pages."""
         wanted = Filter(match, tag, state, job)
         wanted.check()
-        size = max(1, min(_PAGE, most)) if wanted.whole else _PAGE
+        size = max(1, min(_PAGE, most)) if wanted.whole and most is not None else _PAGE
+        yielded = 0
         following: str | None = after
         while following is not None:
             at = following
@@ -306,9 +304,12 @@ class ScheduleQueries:
             for schedule in await self._each(map(read_anyway, rows)):
                 if wanted.fits(schedule):
                     yield schedule
+                    yielded += 1
+                    if yielded == most:
+                        return
 
     async def _each(self, items: Iterable[T]) -> Sequence[T]:
-        """Compute the items of an iterator, and let other tasks of the event loop run in between."""
+        """Return the items as a sequence. While they are computed, other tasks of the event loop run in between."""
         return await self._around.computing.each(self._around.namespace, items)
 
     async def list(
@@ -321,26 +322,22 @@ class ScheduleQueries:
         after: str = "",
         limit: int = 100,
     ) -> list[ScheduleInfo]:
-        """Return up to `limit` matching schedules, sorted by name, beginning after the name `after`. `match` is a
-        pattern such as `"billing-*"`."""
+        """Return up to `limit` matching schedules, sorted by name, after the name `after`. `match` is a pattern such as
+        `"billing-*"`."""
         now = self._around.now()
-        schedules: list[Schedule] = []
-        async for schedule in self._matching(match, tag, state, job, after, limit):
-            schedules.append(schedule)
-            if len(schedules) == limit:
-                break
+        schedules = [one async for one in self._matching(match, tag, state, job, after, limit)]
         return list(await self._each(schedule_info(one, [], [], now) for one in schedules))
 
 
 def _read_occurrences(namespace: str, low: str, high: str, limit: int, query: str = "history") -> Operation[list[Run]]:
-    """Return the occurrences between two keys, newest first. Each is represented by its last attempt."""
+    """Return the last attempts of the occurrences between two keys, newest first. The statement `query` reads them."""
     rows = yield sql(query, namespace=namespace, low=low, high=high, limit=limit)
     return (yield from newest_attempts([whole_run(row) for row in rows]))
 
 
 def newest_attempts(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Return `runs`, with each retried run replaced by its last attempt. The last attempt gets the due time of the run
-    that it replaces."""
+    """Return a copy of the list `runs`. If a run was retried, a copy of its last attempt takes its place in the list.
+    This copy gets the due time of the replaced run."""
     tried = [(run.id,) for run in runs if run.superseded]
     newest = {}
     if tried:
@@ -356,8 +353,15 @@ def _read_run_time(value: RunTimeLike) -> RunTime:
     if callable(value):
         return lambda dice: read_length(value(dice), "run_time")
     if isinstance(value, str | int | float | timedelta):
-        return read_length(value, "run_time")
-    return [read_length(length, "run_time") for length in value]
+        return _read_one_run_time(value)
+    return [_read_one_run_time(length) for length in value]
+
+
+def _read_one_run_time(value: Length) -> Micros:
+    length = read_length(value, "run_time")
+    if length < 0:
+        raise OstinatoError(f"run_time {value!r} is negative; a run takes no time or longer")
+    return length
 
 
 def _spans(pairs: Sequence[tuple[Moment, Moment]], field: str) -> list[Span]:

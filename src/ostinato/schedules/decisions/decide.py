@@ -1,13 +1,11 @@
-"""Decide which occurrences of a schedule start, wait or do not run at one moment. This module is pure.
-
-Firings, triggers, steps of backfills, ends of runs and simulations are decided here, unless `fast_path` handles them.
-After the end of a run, `decide_by_oldest` may need only the oldest waiting runs.
-"""
+"""Decide which occurrences of a schedule start, wait or do not run: at firings, triggers, steps of backfills and ends
+of runs, and in simulations. Pure. The module `fast_path` handles the most common firings and ends of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from ostinato.model import Status
@@ -23,8 +21,7 @@ BACKFILL = "backfill-"  # what the origin of a backfill's occurrences begins wit
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """An unfinished run of a schedule, represented by its newest attempt. `waiting` means that the overlap policy still
-    holds it back."""
+    """An unfinished run, with the fields of its newest attempt. `waiting`: whether the overlap policy holds it back."""
 
     id: str
     root_id: str
@@ -44,13 +41,12 @@ class Live:
 
     @property
     def filling(self) -> bool:
-        """Return whether the run belongs to a backfill. Such runs come after all others."""
+        """Whether the run belongs to a backfill. The waiting runs of backfills come after all other waiting runs."""
         return str(self.detail.get("origin", "")).startswith(BACKFILL)
 
     @property
     def aside(self) -> bool:
-        """Return whether the run belongs to a backfill with the overlap policy ALLOW_ALL. Such a run blocks no other
-        run."""
+        """Whether the run belongs to a backfill with the overlap policy ALLOW_ALL. Such a run blocks no other run."""
         return self.filling and self.detail.get("overlap") == Overlap.ALLOW_ALL
 
 
@@ -92,8 +88,16 @@ def advance(
 
 
 def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[[], str]) -> Decision:
-    """Decide that none of the due times runs, and give `reason` as the reason. A time that a user skipped keeps its own
-    reason. If more than `ROWS` times are due, one row represents them all. Waiting runs keep waiting."""
+    """Decide that no due time gets a run. `reason` says why. A time that a user skipped keeps the reason ASKED. Waiting
+    runs keep waiting.
+
+    If no more than about `ROWS` times are due, the rules of `add_rows` say which times share a row. If more times are
+    due, they all share one row, except the following times, which get separate rows:
+
+    - times that a user skipped
+    - times after `now` that a user moved to `now` or earlier
+    - times of an earlier spec
+    """
     memory = schedule.memory
     still = replace(schedule, paused=schedule.paused or now, remaining=None)
     generated = generate(still, now, ROWS + 1 + len(memory.left_out) + len(memory.kept))
@@ -148,8 +152,7 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
 
 
 def complete_if_idle(decision: Decision, live: Sequence[Live]) -> Decision:
-    """Complete the schedule if it has no next time and no live run. A schedule without a spec never completes: users
-    trigger it."""
+    """Complete the schedule if it has no next time and no live run. A schedule without a spec never completes."""
     schedule = decision.schedule
     if decision.start or decision.hold or decision.release or not idle(schedule):
         return decision
@@ -160,15 +163,14 @@ def complete_if_idle(decision: Decision, live: Sequence[Live]) -> Decision:
 
 
 def idle(schedule: Schedule) -> bool:
-    """Return whether a schedule has no next time and no unfinished backfill, so that it completes when its last run
-    ends."""
+    """Return whether a schedule has no next time and no unfinished backfill, so that it completes with its last run."""
     over = schedule.next is None and not schedule.paused and not schedule.spec.manual
     return over and not schedule.memory.backfills and schedule.state is State.RUNNING
 
 
 def give_up(decision: Decision, waiting: Sequence[Live], reason: Reason) -> None:
-    """Drop waiting runs: add them to `drop` of the decision, and count them under `reason`. The decision must not
-    contain them already."""
+    """Drop the runs `waiting`, which the overlap policy holds back: add them to `decision.drop`, and count them under
+    `reason` in the schedule's memory. None of them may be in `decision.drop` already."""
     decision.drop += [(run, reason, None) for run in waiting]
     memory = decision.schedule.memory
     counts = {**memory.counts, reason.value: memory.counts.get(reason.value, 0) + len(waiting)}
@@ -183,9 +185,14 @@ def decide(
     new_id: Callable[[], str],
     generated: Generated | None = None,
 ) -> Decision:
-    """Decide about the new `occurrences` and the waiting runs of a schedule. If `generated` is given, `occurrences` are
-    times of the spec, and the schedule moves on beyond them. Otherwise `occurrences` come from a trigger or a backfill,
-    or the list is empty."""
+    """Decide which of the new `occurrences` and of the waiting runs of a schedule start, wait or never run.
+
+    - If `generated` is set, `occurrences` are times of the spec. In the returned decision, the schedule has the values
+      `reached` and `next` from `generated`.
+    - If `generated` is None, `occurrences` come from a trigger or a backfill, or are empty. `reached` and `next` do not
+      change.
+    - In both cases, `next` becomes None if no actions remain.
+    """
     decision = Decision(schedule)
     waiting = sorted((run for run in live if run.waiting), key=lambda run: (run.due, run.id))
     running = sorted((run for run in live if not run.waiting and not run.aside), key=lambda run: (run.due, run.id))
@@ -216,8 +223,14 @@ def decide(
 
 
 def oldest_suffice(schedule: Schedule) -> bool:
-    """Return whether a decision about this schedule needs only its oldest waiting runs. If so, the caller may use
-    `decide_by_oldest`."""
+    """Return whether to try `decide_by_oldest`, which needs only the oldest waiting runs of the schedule. If not, call
+    `decide` with all waiting runs. The result is True if all these conditions hold:
+
+    - The overlap policy is BUFFER_ALL, and all waiting runs follow only the policies of the schedule.
+    - The schedule is not paused.
+    - At least two actions remain, or the number of actions is not limited.
+    - At most `max_buffer` runs wait, or the buffer is not limited.
+    """
     policies, memory = schedule.policies, schedule.memory
     return (
         memory.alike
@@ -229,8 +242,8 @@ def oldest_suffice(schedule: Schedule) -> bool:
 
 
 def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
-    """Decide what starts after a run has ended, without reading all waiting runs. `live` has the running runs and at
-    least the two oldest waiting runs. Return None if the decision needs all waiting runs."""
+    """Decide which waiting runs start after the end of a run. `live` has all running runs, and at least the two oldest
+    waiting runs. Return None if these are not enough; then call `decide` with all waiting runs."""
     decision = decide(schedule, live, [], now, lambda: "")
     never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)
     if decision.drop or never:
@@ -244,10 +257,15 @@ def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> D
 def _judge(
     schedule: Schedule, queue: Sequence[Waiting], running: Sequence[Live], now: Micros
 ) -> tuple[Verdict, tuple[list[Live], bool]]:
-    """Apply the overlap policy. Return two values:
+    """Apply the overlap policy to `queue`. Return (verdict, (runs to stop, whether to terminate them)).
 
-    - The verdict. If the running runs can be stopped immediately, the verdict treats them as ended.
-    - A pair (runs to stop, whether to terminate them).
+    If the policy stops no runs, the list of runs to stop is empty. If the policy stops runs, the list is `running`, and
+    the verdict depends on how soon these runs end:
+
+    - If they are terminated, or if none of them is active, they end immediately. The verdict is made as if no run were
+      running, so that a run in `queue` can start now.
+    - If they are cancelled and at least one of them is active, the active runs end later. The verdict takes all of them
+      as running.
     """
     verdict = process_buffer(schedule, queue, [run.root_id for run in running], now)
     if not verdict.cancel and not verdict.terminate:
@@ -261,8 +279,9 @@ def _judge(
 def _with_windows(
     schedule: Schedule, occurrences: Sequence[Occurrence], new_id: Callable[[], str]
 ) -> tuple[list[Fresh], Micros | None]:
-    """Return a `Fresh` for each occurrence, and the start of the next data window. A data window begins at the nominal
-    time of the previous occurrence. Coalesced and manual occurrences do not count as previous."""
+    """Return (a `Fresh` for each occurrence, start of the next data window). The data window of an occurrence ends at
+    its nominal time. It begins at the nominal time of the previous occurrence that is neither coalesced nor manual. The
+    window of a manual occurrence begins at the previous time of the spec."""
     previous = schedule.memory.previous
     fresh: list[Fresh] = []
     compiled = schedule.spec.compiled
@@ -297,7 +316,8 @@ def _next_memory(
     new_id: Callable[[], str],
     generated: Generated | None,
 ) -> Memory:
-    """Return the memory after a decision. Adds rows to `decision.passed` for the due times that get no run."""
+    """Return the memory that the schedule has after a decision. As a side effect, add a row to `decision.passed` for
+    due times in `fresh` that get no run. Several such times may share a row."""
     counts = dict(memory.counts)
     started = len(decision.start) + len(decision.release)
     if started:
@@ -305,22 +325,14 @@ def _next_memory(
     for _, why, _ in decision.drop:
         counts[why.value] = counts.get(why.value, 0) + 1
     stretch = memory.stretch
-    group: list[tuple[Fresh, str | None]] = []
-    group_reason: Reason | None = None
-    reason: Reason | None
-    for new_run in [*fresh, None]:
-        reason, blocker = (None, None) if new_run is None else _reason(new_run, verdict)
-        if group and group_reason is not None and (reason is not group_reason or new_run is None):
-            stretch = add_rows(decision.passed, decision.schedule, group, group_reason, stretch, new_id)
-            counts[group_reason.value] = counts.get(group_reason.value, 0) + len(group)
-            group = []
-        if new_run is None:
-            break
-        group_reason = reason
+    judged = [(new_run, *_reason(new_run, verdict)) for new_run in fresh]
+    for reason, alike in groupby(judged, key=lambda entry: entry[1]):
         if reason is None:
             stretch = None
-        else:
-            group.append((new_run, blocker))
+            continue
+        group = [(new_run, blocker) for new_run, _, blocker in alike]
+        stretch = add_rows(decision.passed, decision.schedule, group, reason, stretch, new_id)
+        counts[reason.value] = counts.get(reason.value, 0) + len(group)
     coalesced, left_out, moved, kept = memory.coalesced, memory.left_out, memory.moved, memory.kept
     ahead = memory.ahead
     if generated is not None:
@@ -337,8 +349,8 @@ def _next_memory(
 
 
 def _reason(fresh: Fresh, verdict: Verdict) -> tuple[Reason | None, str | None]:
-    """Return (reason, id): why an occurrence does not run, and which run blocks it. The reason is None if the
-    occurrence runs. The id is None if no run blocks it."""
+    """Return (reason, blocker): why an occurrence does not run, and the id of the run that blocks it. The reason is
+    None if the occurrence starts or waits. The blocker is None if no run blocks the occurrence."""
     if fresh.occurrence.reason is not None:
         return fresh.occurrence.reason, None
     dropped: tuple[Reason | None, str | None] = verdict.dropped.get(fresh.id, (None, None))

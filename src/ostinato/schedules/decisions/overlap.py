@@ -1,13 +1,11 @@
-"""Apply the overlap policy of a schedule to its new and waiting occurrences. The result says which occurrences start,
-wait or are dropped. It also says whether running runs are stopped. This module is pure.
+"""Apply the overlap policy of a schedule to its new and waiting occurrences. This module is pure.
 
-The rules are Temporal's (service/worker/scheduler/buffer.go), except where its behaviour surprises users. These rules
-are Ostinato's own:
+The rules are those of Temporal (service/worker/scheduler/buffer.go), with five differences. In this module:
 
 - A started occurrence counts as running until its last attempt ends.
 - An expired occurrence does not block others.
 - BUFFER_ONE buffers the earliest occurrence.
-- ALLOW_ALL always starts.
+- ALLOW_ALL starts an occurrence regardless of other runs.
 - Every drop has a reason.
 """
 
@@ -22,14 +20,14 @@ from ostinato.when.instants import Micros
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """An occurrence in the buffer, either new or waiting.
+    """A new or waiting occurrence in the buffer.
 
     - `manual`: whether the occurrence belongs to a trigger or a backfill
-    - `overlap`: the occurrence's own overlap policy, or None, if the schedule's policy applies
-    - `asked`: whether a user resumed the schedule and asked for late times to run
+    - `overlap`: the overlap policy of this occurrence alone, or None if the schedule's policy applies
+    - `asked`: whether a user resumed the schedule with a catch-up policy, and that policy lets this occurrence run
 
-    Manual and asked occurrences never expire. A pause does not stop manual occurrences; a lack of remaining actions
-    stops them only if the policy `manual_counts` is set.
+    Manual and asked occurrences never expire: the catch-up window does not apply to them. A pause does not stop manual
+    occurrences. If no actions remain, manual occurrences start nevertheless, unless the policy `manual_counts` is set.
     """
 
     id: str
@@ -41,16 +39,15 @@ class Waiting:
 
 @dataclass(slots=True)
 class Verdict:
-    """The decision about the occurrences in a buffer.
+    """The decision about the occurrences in a buffer. Occurrences are given by their ids.
 
-    - `start`: the ids of the occurrences that start, in the order of the buffer
-    - `keep`: the ids of the occurrences that wait, in the order of the buffer
-    - `dropped`: a dict from id to (reason, blocker), for all other occurrences
+    - `start`: the occurrences that start, in the order of the buffer
+    - `keep`: the occurrences that wait, in the order of the buffer
+    - `dropped`: all other occurrences, as a dict from id to (reason, run id); the run id is that of the run that blocks
+      or replaces the occurrence, or None if there is no such run
     - `cancel`: whether to cancel the running runs
     - `terminate`: whether to terminate the running runs
-    - `remaining`: the number of actions left, or None, if actions are not limited
-
-    The blocker is the id of the run that blocks or replaces the dropped occurrence, or None, if there is no such run.
+    - `remaining`: the number of actions left, or None if there is no limit
     """
 
     start: list[str] = field(default_factory=list)
@@ -98,13 +95,12 @@ def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequ
 
 
 def _full(schedule: Schedule, verdict: Verdict, item: Waiting) -> bool:
-    """Return whether the buffer has no room for this occurrence. Manual occurrences ignore the limit `max_buffer`."""
     most = schedule.policies.max_buffer
     return most is not None and not item.manual and len(verdict.keep) >= most
 
 
 def _refusal(schedule: Schedule, verdict: Verdict, item: Waiting, now: Micros) -> Reason | None:
-    """Return why an occurrence may not start even if nothing is running, or None if it may."""
+    """Return the reason if an occurrence may not start even when nothing is running. Return None if it may start."""
     counted = item.manual and schedule.policies.manual_counts
     if counted and verdict.remaining is not None and verdict.remaining <= 0:
         return Reason.EXHAUSTED
@@ -132,8 +128,8 @@ def _counts(schedule: Schedule, item: Waiting) -> bool:
 
 
 def _replace(schedule: Schedule, verdict: Verdict, before: Waiting, by: Waiting) -> None:
-    """Start a later occurrence in place of an earlier one that was about to start. The earlier one is dropped and no
-    longer counts as an action."""
+    """Start `by` instead of `before`. Move `before` from `verdict.start` to `verdict.dropped`. If the start of `before`
+    had reduced `verdict.remaining`, the number of actions left, undo that."""
     verdict.start.remove(before.id)
     verdict.dropped[before.id] = (Reason.REPLACED, by.id)
     if _counts(schedule, before) and verdict.remaining is not None:

@@ -49,8 +49,7 @@ class Declarations:
         self.declared.append(Declaration(function, name, options))
 
     def drafts(self, draft: Callable[..., Schedule]) -> list[Schedule]:
-        """Build the declared schedules. Called when the node starts, because the names of jobs may change until
-        then."""
+        """Return the declared schedules as drafts. Call this when the node starts: job names may change until then."""
         drafts: dict[str, Schedule] = {}
         for declaration in self.declared:
             name = declaration.name or self.name_of(declaration.function)
@@ -65,7 +64,6 @@ class Declarations:
 
 
 def log_plan(plan: Plan, origin: str) -> None:
-    """Log what was done with the declarations when a node started."""
     if plan.create or plan.update:
         log.info(
             f"schedules declared in code: {len(plan.create)} created, {len(plan.update)} updated",

@@ -1,5 +1,4 @@
-"""Read and write files of schedules, YAML or JSON. Reading checks everything and reports all mistakes with their line
-and column; it changes nothing in the store."""
+"""Read and write files of schedules, YAML or JSON. Reading reports all mistakes with their line and column."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from ostinato.documents import Document, Path, Place, Problem, read_document
-from ostinato.errors import OstinatoError, SpecError, did_you_mean, short_repr
+from ostinato.errors import OstinatoError, SpecError, did_you_mean, may_have_secret, short_repr
 from ostinato.schedules.actions import NO_KINDS, OPTIONS, ActionKinds, Maker, join_with_or, shapes_of
 from ostinato.schedules.declared.plan import catchup_form, definition
 from ostinato.schedules.declared.problems import FileError, FileProblem
@@ -26,10 +25,7 @@ from ostinato.when.size_limits import check_document_size
 from ostinato.when.spec_text import parse_spec_text
 
 Wrong: TypeAlias = tuple[Path, str]
-_NEEDED = {
-    "spec": "write spec: {} for one that runs only when it is triggered",
-    "action": "name a job: action: report",
-}
+_NEEDED = {"spec": "write spec: {} for one that runs only when it is triggered", "action": "name a job: action: report"}
 _YES_OR_NO = ("paused", "at_most_once")
 _SPEC = tuple("cron" if one.name == "crons" else one.name for one in fields(Spec))
 
@@ -40,8 +36,8 @@ def _nowhere(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleFile:
-    """The schedules of a file. `entries` maps the name of a schedule to the arguments of `create`. `places` maps the
-    name to the place of the schedule's action in the file."""
+    """The schedules of a file. `entries` maps a schedule's name to the arguments of `create`. `places` maps the name to
+    the place of its action in the file."""
 
     origin: str
     entries: Mapping[str, Mapping[str, Any]]
@@ -49,7 +45,7 @@ class ScheduleFile:
     places: Mapping[str, Place]
 
     def each_draft(self, draft: Callable[..., Schedule]) -> Iterator[Schedule | FileProblem]:
-        """Build the drafts one by one. Yields a FileProblem in place of a draft that cannot be built."""
+        """Build the drafts one by one. Yield a FileProblem in place of a draft that cannot be built."""
         for name, arguments in self.entries.items():
             try:
                 yield draft(name, origin=self.origin, **arguments)
@@ -58,22 +54,17 @@ class ScheduleFile:
 
 
 def checked_drafts(results: Iterable[Schedule | FileProblem]) -> list[Schedule]:
-    """Return the drafts among the results of `each_draft`. Raises FileError with all problems, if there are any."""
-    drafts, problems = [], []
-    for result in results:
-        if isinstance(result, FileProblem):
-            problems.append(result)
-        else:
-            drafts.append(result)
+    """Return the drafts among the results of `each_draft`. Raises FileError if there are problems."""
+    listed = list(results)
+    problems = [result for result in listed if isinstance(result, FileProblem)]
     if problems:
         raise FileError(problems)
-    return drafts
+    return [result for result in listed if not isinstance(result, FileProblem)]
 
 
 def read_schedules(path: str | FilePath, *, name: str | None = None, kinds: ActionKinds = NO_KINDS) -> ScheduleFile:
     """Read a file of schedules. Their origin is `file:{name}`; by default, `name` is the file's name. `kinds` are the
-    kinds of actions other than jobs. Raises FileError with all mistakes, and OstinatoError if the file cannot be
-    read."""
+    kinds of actions other than jobs. Raises FileError with all mistakes, or OstinatoError for an unreadable file."""
     file = FilePath(path)
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -87,8 +78,7 @@ def read_schedules(path: str | FilePath, *, name: str | None = None, kinds: Acti
 def parse_schedules(
     text: str, file: str = "schedules.yaml", *, name: str | None = None, kinds: ActionKinds = NO_KINDS
 ) -> ScheduleFile:
-    """Read a text as a file of schedules, as `read_schedules` does. `file` is the name that errors give to the text.
-    Raises FileError with all mistakes."""
+    """Read a text as `read_schedules` reads a file. `file` is the text's name in errors."""
     document = read_yaml(text, file)
     reading = _Reading(document, file, kinds)
     entries = dict(reading.entries())
@@ -171,13 +161,8 @@ class _Reading:
                 self._wrong(here, f"it has no {key}; {hint}", name, key=True)
         if len(self.problems) > before:
             return None
-        self._part(
-            (*here, "action"),
-            name,
-            "action",
-            document["action"],
-            {k: v for k, v in arguments.items() if k != "paused"},
-        )
+        whole = {key: value for key, value in arguments.items() if key != "paused"}
+        self._part((*here, "action"), name, "action", document["action"], whole)
         return arguments
 
     def _spec(self, name: str, value: Any) -> Spec:
@@ -186,7 +171,7 @@ class _Reading:
             return checked_spec(parse_spec_text(value) if isinstance(value, str) else value, SECOND)
         except SpecError as problem:
             mistakes = list(_each_wrong(value)) if isinstance(value, dict) else []
-            for path, message in mistakes or [(_steps(problem.field), str(problem))]:
+            for path, message in mistakes or [(_steps_in_spec(problem.field), str(problem))]:
                 unknown = isinstance(value, dict) and bool(path) and path[0] not in _SPEC
                 self._wrong((*here, *path), f"spec: {message}", name, key=unknown)
         return manual()
@@ -195,9 +180,8 @@ class _Reading:
         here: Path = ("schedules", name, "action")
         if not isinstance(value, dict):
             if not isinstance(value, str):
-                self._wrong(
-                    here, f"action {short_repr(value)} is not a job's name or an object; write {{job: report}}", name
-                )
+                words = "is not a job's name or an object; write {job: report}"
+                self._wrong(here, f"action{_show(value)} {words}", name)
             else:
                 self._part(here, name, "action", value, {"action": value})
             return
@@ -221,7 +205,7 @@ class _Reading:
             elif key in ("job", *self._kinds) and (not isinstance(part, str) or not part):
                 self._wrong(inner, f"{key} {short_repr(part)} is not a {key}'s name; put it in quotes", name)
             elif key in ("input", "http", "options") and not isinstance(part, dict):
-                self._wrong(inner, f"{key} {short_repr(part)} is not an object with names", name)
+                self._wrong(inner, f"{key}{_show(part)} is not an object with names", name)
             elif key == "options":
                 for option, setting in part.items():
                     self._part((*inner, option), name, option, setting, {"action": {**target, option: setting}})
@@ -229,8 +213,7 @@ class _Reading:
                 self._part(inner, name, key, part, {"action": {**target, key: part}})
 
     def _part(self, path: Path, name: str, key: str, value: Any, part: Mapping[str, Any]) -> None:
-        """Check one part of a schedule's definition, as if it were the only part. So each mistake is reported at its
-        own place."""
+        """Check one part of a definition separately, so that a mistake is reported at its place in the file."""
         if key in _YES_OR_NO:
             if not isinstance(value, bool):
                 self._wrong(path, f"{key} {short_repr(value)} is neither true nor false", name)
@@ -252,19 +235,22 @@ def _sentence(problem: Problem) -> str:
 
 
 def _schedule_at(path: Path) -> str | None:
-    """Return the name of the schedule that contains a path."""
     return str(path[1]) if path[:1] == ("schedules",) and path[1:] else None
 
 
-def _steps(field: str) -> Path:
-    """Turn `exclude.dates[1]` into a path."""
-    steps = field.replace("[", ".[").split(".")
-    return tuple(int(step[1:-1]) if step.startswith("[") and step[1:-1].isdigit() else step for step in steps)
+def steps(field: str) -> Path:
+    """Turn the field of an error, such as `exclude.dates[1]`, into the path `("exclude", "dates", 1)`."""
+    parts = field.replace("[", ".[").split(".") if field else []
+    return tuple(int(part[1:-1]) if part.startswith("[") and part[1:-1].isdigit() else part for part in parts)
+
+
+def _steps_in_spec(field: str) -> Path:
+    """Turn the field of a `SpecError` into a path in the spec. The path of the whole spec is ()."""
+    return () if field == "spec" else steps(field)
 
 
 class _Paths(_Reading):
-    """Makes the checks of `_Reading` for a definition outside a file, and reports mistakes with paths instead of
-    lines."""
+    """Checks a definition outside a file, and reports mistakes with paths instead of lines."""
 
     def __init__(self, kinds: ActionKinds) -> None:
         super().__init__(Document(), "", kinds)
@@ -276,30 +262,37 @@ class _Paths(_Reading):
 
 
 def find_mistakes(name: str, parts: Mapping[str, Any], kinds: ActionKinds) -> list[Wrong]:
-    """Return the mistakes in some parts of a definition as (path, message), as far as they can be found without a
-    store. A missing part does not count as a mistake."""
+    """Return the mistakes in some or all parts of a schedule's definition, each as (path, message). A missing part is
+    no mistake. Mistakes that can only be found with a store are not returned."""
     reading = _Paths(kinds)
     reading._entry(name, {"spec": {}, **parts})
     return [(path, message) for path, message in dict.fromkeys(reading.paths) if path]
 
 
+def _show(value: Any) -> str:
+    """Return a wrong value as text, with a blank before it. Return "" if there may be a secret in the value."""
+    text = short_repr(value)
+    return "" if "{" in text or may_have_secret(value) else f" {text}"
+
+
 def _each_wrong(spec: Mapping[str, Any]) -> Iterator[Wrong]:
-    """Yield the mistakes in a spec as (path, message), part by part. The time zone and the dialect are read first,
-    because the other parts depend on them. If the spec is too large, its parts are not read, and only its size is
-    reported."""
+    """Yield the mistakes in a spec as (path, message). The time zone and the dialect are read first, because the other
+    parts depend on them. If the spec is too large, only its size is reported."""
     try:
         check_document_size(spec)
     except SpecError as problem:
-        yield (() if problem.field == "spec" else _steps(problem.field)), str(problem)
+        yield _steps_in_spec(problem.field), str(problem)
         return
     by: dict[str, Any] = {}
     for key in sorted(spec, key=lambda key: key not in ("tz", "tz_data", "dialect")):
+        if spec[key] is None:  # absent, unless nothing else says when
+            continue
         several = isinstance(spec[key], list) and key != "exclude"
         for number, part in enumerate(spec[key] if several else [spec[key]]):
             try:
                 read_spec({**by, key: [part] if several else part})
             except SpecError as problem:
-                path = _steps(problem.field) if problem.field.startswith(key) else (key,)
+                path = steps(problem.field) if problem.field.startswith(key) else (key,)
                 if several and path[1:2] == (0,):
                     path = (key, number, *path[2:])
                 yield path, str(problem).replace(f"{key}[0]", f"{key}[{number}]", 1)
@@ -309,8 +302,8 @@ def _each_wrong(spec: Mapping[str, Any]) -> Iterator[Wrong]:
 
 
 def dump_schedules(schedules: Iterable[Schedule], *, form: str = "yaml") -> str:
-    """Write a file that creates the same schedules in another store: their definitions, whether they are paused, their
-    remaining actions and their notes."""
+    """Return the text of a file that creates the same schedules in another store. The file includes pauses, remaining
+    actions and notes."""
     return write_document({one.name: entry(one) for one in schedules}, form=form)
 
 
@@ -360,8 +353,7 @@ def entry(schedule: Schedule) -> dict[str, Any]:
 
 
 def _shortest(spec: Spec, form: Mapping[str, Any]) -> Any:
-    """Return a spec in its shortest form. If the spec is one cron string and nothing else, return that string.
-    Otherwise return `form`, the spec as a dict."""
+    """Return the spec for a file: as a cron string if that means the same spec, otherwise as the dict `form`."""
     if set(form) == {"cron"} and len(spec.crons) == 1:
         try:
             if parse_spec_text(spec.crons[0]) == spec:

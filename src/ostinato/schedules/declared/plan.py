@@ -1,4 +1,4 @@
-"""Compare wanted schedules with the stored ones, field by field. The result is a plan for `apply`. Pure."""
+"""Compare wanted schedules with the stored ones, field by field, and return a plan for `apply`. Pure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One changed field of a definition. A value is None if the field is not set."""
+    """One changed field. `old` is None if the field was not set before, and `new` is None if it is no longer set."""
 
     field: str
     old: Any
@@ -37,13 +37,11 @@ class Change:
 class Step:
     """What a plan does with one schedule.
 
-    - `verb`: `create`, `update`, `unchanged`, `missing` or `taken`
-    - `before`: the next times before an `update` or a `missing` step, in the schedule's time zone; otherwise empty
-    - `after`: the next times after a `create` or an `update` step, in the schedule's time zone; otherwise empty
-    - `owner`: the origin that declares the schedule, or None, if no origin declares the schedule
-
-    The verb `missing` means that this origin declared the schedule earlier, but no longer does. The verb `taken` means
-    that another origin (`owner`) declares the schedule with another definition.
+    - `verb`: what is done, for example `create` or `update`; `missing` if the plan's origin declared the schedule
+      earlier, but no longer does; `taken` if another origin (`owner`) declares the schedule differently
+    - `before`: for `update` and `missing`, the next times of the stored schedule, in its time zone; otherwise empty
+    - `after`: for `create` and `update`, the next times of the wanted schedule, in its time zone; otherwise empty
+    - `owner`: the origin that declares the schedule, or None if no code or file declares it
     """
 
     name: str
@@ -76,7 +74,13 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps of a plan, sorted by name. `pruned` says whether missing schedules are closed. `notes` are warnings."""
+    """What `apply` does to make the stored schedules match the wanted ones.
+
+    - `steps`: one step for each schedule, sorted by name
+    - `pruned`: whether `apply` closes the schedules whose step has the verb `missing`; if false, it leaves them
+      unchanged
+    - `notes`: warnings
+    """
 
     steps: tuple[Step, ...] = ()
     pruned: bool = False
@@ -112,7 +116,6 @@ class Plan:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Return a dict from verb to the number of steps with that verb."""
         return {verb: len(self.of(verb)) for verb in get_args(Verb)}
 
     def as_dict(self) -> dict[str, Any]:
@@ -156,14 +159,14 @@ def steps(
     *,
     take: bool = False,
 ) -> Iterator[Step]:
-    """Yield the steps of a plan.
+    """Yield one step for each wanted schedule, and one for each stored schedule that is no longer wanted. The verb of a
+    step (`Step.verb`) says what happens to the schedule.
 
-    - `wanted`: the schedules that the plan declares
-    - `stored`: a dict from name to stored schedule, for the names in `wanted`
-    - `owned`: all stored schedules that were declared by the same files or code as the plan
-    - `take`: true to change also schedules that are declared elsewhere
-
-    A schedule in `owned` that is not in `wanted` gets the verb `missing`.
+    - `wanted`: the schedules that the code or the file declares
+    - `stored`: the stored schedules that have the names of wanted ones, as a dict by name
+    - `owned`: the stored schedules that the same code or file declared; the steps of those that are no longer wanted
+      have the verb `missing`
+    - `take`: whether to change even those schedules that another origin declares
     """
     for schedule in wanted:
         yield _step(schedule, stored.get(schedule.name), now, take)
@@ -195,17 +198,19 @@ def _step(wanted: Schedule, stored: Schedule | None, now: Micros, take: bool) ->
 
 
 def may_take(owner: str | None, origin: str | None) -> bool:
-    """Return whether `origin` may change a schedule of `owner` without the option `take`.
+    """Return whether `origin` may change a schedule that `owner` declares, without the option `take`. An origin or
+    owner is a file or the code of an app. `origin` may change the schedule in these cases:
 
-    The change is allowed if `owner` is None or equal to `origin`. A named app may also change schedules of an unnamed
-    app, because both may be the same app. Any other change is refused, because two origins would overwrite each other
-    again and again.
+    - `owner` and `origin` are the same.
+    - `owner` is None: no file or code declares the schedule.
+    - `owner` is the code of an app without a name, and `origin` is the code of an app with a name. They may be the same
+      app, because an app can get a name later.
     """
     return owner is None or owner == origin or (owner == CODE and origin is not None and origin.startswith(f"{CODE}:"))
 
 
 def with_definition(stored: Schedule, wanted: Schedule) -> Schedule:
-    """Return the stored schedule with the wanted definition. Its state and its history do not change."""
+    """Return the stored schedule with the wanted definition. The stored state and history are kept."""
     return replace(
         stored,
         spec=wanted.spec,
@@ -242,7 +247,9 @@ def differences(stored: Schedule, wanted: Schedule) -> tuple[Change, ...]:
 
 
 def definition(schedule: Schedule) -> dict[str, Any]:
-    """Return the definition of a schedule without its state, in the form that files have, with all policies."""
+    """Return the definition of a schedule as a dict, in the form that schedule files use. The state of the schedule,
+    for example a pause, is left out. The policies `overlap` and `catchup` are always included, even if they have their
+    default values."""
     policies = asdict(schedule.policies)
     whole = {
         "spec": schedule.spec.to_json(),
@@ -277,7 +284,7 @@ def catchup_form(catchup: CatchUp) -> str | dict[str, Any]:
 
 
 def short_length(length: Micros) -> str:
-    """Return a length in the short form: `1h30m`."""
+    """Return a length such as `1h30m`."""
     seconds, micros = divmod(length, SECOND)
     minutes, second = divmod(seconds, 60)
     hours, minute = divmod(minutes, 60)
@@ -287,8 +294,7 @@ def short_length(length: Micros) -> str:
 
 
 def flatten(whole: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield (name, value) for each field of the definition `whole` that a plan compares. The parts of the spec, the
-    action and the attributes are separate fields, for example `action.job`."""
+    """Yield (name, value) for each field of a definition, such as `tags` and `action.job`."""
     for field, value in whole.items():
         if field in ("spec", "action", "action.input", "action.http", "attributes") and isinstance(value, Mapping):
             yield from flatten({f"{field}.{part}": one for part, one in value.items()})

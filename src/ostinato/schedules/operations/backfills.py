@@ -1,5 +1,4 @@
-"""Run backfills in steps. A backfill starts runs now for a range of a schedule's times. The steps leave
-workers free for scheduled runs."""
+"""Run backfills in steps, so that workers stay free for scheduled runs. A backfill runs a range of past times now."""
 
 from __future__ import annotations
 
@@ -27,15 +26,12 @@ from ostinato.when.instants import SECOND, Micros
 class Backfill:
     """A range of a schedule's nominal times that get runs now.
 
-    - `first`: the beginning of the range, included
-    - `last`: the end of the range, included
+    - `first`, `last`: the range, both ends included
     - `reached`: the last nominal time that has a row; at the beginning, a microsecond before `first`
-    - `rate`: the largest number of new runs per second, or None, if this number is not limited
+    - `rate`: the largest number of new runs per second, or None for no limit
     - `state`: `running`, `paused`, `completed` or `cancelled`
     - `total`: the number of nominal times in the range
     - `made`: the number of nominal times that have a row
-
-    Times are in microseconds since 1970, in UTC.
     """
 
     id: str
@@ -74,21 +70,15 @@ def _write_overlap(overlap: Overlap | None) -> str | None:
 
 read_backfill = reader(Backfill, BACKFILL_COLUMNS, overlap=_read_overlap)
 backfill_row = writer(BACKFILL_COLUMNS, overlap=_write_overlap)
-
-
-def progress_row(backfill: Backfill) -> Row:
-    return (backfill.id, backfill.reached, backfill.state, backfill.made, backfill.finished, backfill.reason)
+progress_row = writer("id reached state made finished reason".split())  # for `save_backfill`
 
 
 def step(
     backfill: Backfill, schedule: Schedule, outstanding: int, now: Micros, batch: int
 ) -> tuple[Backfill, list[Occurrence], Micros | None]:
-    """Compute the next step of a backfill. Pure.
-
-    Returns (backfill after the step, occurrences of the step, time of the following step). The time is None if this was
-    the last step. `outstanding` is the number of the backfill's unfinished runs. At most `batch` runs are unfinished at
-    once, so that scheduled runs find free workers.
-    """
+    """Compute the next step of a backfill. Pure. Return (backfill after the step, occurrences of the step, time of the
+    following step). The time is None if the backfill is complete. `outstanding` is the number of its unfinished runs.
+    The step adds runs only up to `batch` unfinished runs, so that scheduled runs find free workers."""
     room = max(0, batch - outstanding)
     if backfill.rate is not None:
         room = min(room, max(1, int(backfill.rate)))
@@ -111,7 +101,7 @@ def step(
 def fire(
     timers: Sequence[Timer], now: Micros, maker: Maker, new_id: Callable[[Micros], str], batch: int
 ) -> Operation[list[Row]]:
-    """Run the next step of each of these backfills. Returns events to write."""
+    """Run the next step of each of these backfills. Return events to write."""
     events: list[Row] = []
     for timer in timers:
         rows = yield sql("backfill", id=timer.owner)
@@ -144,8 +134,8 @@ def advance(
     *,
     save: bool = True,
 ) -> Operation[tuple[Schedule, list[Row]]]:
-    """Run the next step of a backfill whose schedule is locked. With `save=False` the caller writes the schedule's row.
-    Returns the schedule after the step, and events to write."""
+    """Run the next step of a backfill whose schedule is locked. Return the schedule after the step, and events to
+    write. With `save=False`, the caller writes the schedule's row."""
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     outstanding = sum(one.detail.get("origin") == backfill.origin for one in live)
     after, occurrences, again = step(backfill, schedule, outstanding, now, batch)
@@ -182,8 +172,7 @@ def _backfill_event(now: Micros, schedule: Schedule, name: str, backfill: Backfi
 
 
 def start(backfill: Backfill, schedule: Schedule, now: Micros) -> Operation[tuple[Schedule, list[Row]]]:
-    """Store a new backfill, and set the timer of its first step. Returns (changed schedule, events). The caller writes
-    both."""
+    """Store a new backfill, and set the timer of its first step. Return the changed schedule and events to write."""
     yield sql("insert_backfill", [backfill_row(backfill)])
     yield sql("set_timers", [timer_row(backfill.timer)])
     memory = replace(schedule.memory, backfills=schedule.memory.backfills + 1)
@@ -195,22 +184,21 @@ def set_state(
     backfill: Backfill, schedule: Schedule, state: str, now: Micros, maker: Maker, reason: str | None
 ) -> Operation[tuple[Schedule, list[Row]]]:
     """Pause, resume or cancel a backfill whose schedule is locked. Cancelling also drops the backfill's waiting runs.
-    Returns the changed schedule, which the caller writes, and events to write."""
-    events: list[Row] = []
-    if state == "running":
+    Return the changed schedule and events to write."""
+    resumed, cancelled = state == "running", state == "cancelled"
+    if resumed:
         yield sql("set_timers", [timer_row(backfill.timer._replace(due=now))])
-        yield sql("save_backfill", [progress_row(replace(backfill, state=state, reason=reason))])
-        return schedule, [_backfill_event(now, schedule, "backfill_resumed", backfill)]
-    yield sql("drop_timers", [("schedule", backfill.id)])
-    if state == "paused":
-        yield sql("save_backfill", [progress_row(replace(backfill, state=state, reason=reason))])
-        return schedule, [_backfill_event(now, schedule, "backfill_paused", backfill)]
-    after = replace(backfill, state="cancelled", finished=now, reason=reason)
+    else:
+        yield sql("drop_timers", [("schedule", backfill.id)])
+    after = replace(backfill, state=state, reason=reason, finished=now if cancelled else backfill.finished)
     yield sql("save_backfill", [progress_row(after)])
+    if not cancelled:
+        return schedule, [_backfill_event(now, schedule, f"backfill_{'resumed' if resumed else 'paused'}", backfill)]
     memory = replace(schedule.memory, backfills=max(0, schedule.memory.backfills - 1))
     schedule = replace(schedule, memory=memory)
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     waiting = [one for one in live if one.waiting and one.detail.get("origin") == backfill.origin]
+    events: list[Row] = []
     if waiting:
         decision = decide(schedule, [one for one in live if one not in waiting], [], now, lambda: "")
         give_up(decision, waiting, Reason.CLOSED)

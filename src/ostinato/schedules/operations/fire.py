@@ -1,8 +1,6 @@
 """Fire the timers of schedules. A timer starts due occurrences, starts a step of a backfill, or retries a run's action.
-
-The beat skips a schedule that another transaction has locked, and postpones its timer. If the beat waited, both
-transactions could wait for each other.
-"""
+If another transaction has locked a schedule, the beat (the loop that fires timers) does not wait for the lock, but
+postpones the schedule's timer. Otherwise both transactions could wait for each other."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ def purposes(maker: Maker, new_id: Callable[[Micros], str], backfill_batch: int)
 def fire_due(
     timers: Sequence[Timer], now: Micros, maker: Maker, new_id: Callable[[Micros], str], direct: DirectClaim
 ) -> Operation[list[Row]]:
-    """Fire the schedules that are due. Returns events to write.
-
-    A schedule that cannot be read or decided, or whose decision cannot be written, is parked; the others continue."""
+    """Fire the due schedules. Return events to write. A schedule that cannot be read, decided or written is parked."""
     rules = rules_in_force().version
     briefs = yield from lock_free(timers, [t.owner for t in timers], now, brief=rules)
     live = yield from load_live_runs([id_of(brief) for brief in briefs], hold=True)
@@ -82,7 +78,7 @@ def fire_due(
                 schedule = replace(schedule, zone_rules=rules)
             batch = max(_MIN_BATCH, min(BATCH, left))
             decision = advance(schedule, live[schedule.id], now, lambda: new_id(now), batch=batch)
-            left -= sum(one.count for one in decision.passed) + len(decision.start) + len(decision.hold)
+            left -= sum(one.added for one in decision.passed) + len(decision.start) + len(decision.hold)
             decisions.append(decision)
         except Exception as problem:
             parked.append((read_anyway(row), _describe(problem)))

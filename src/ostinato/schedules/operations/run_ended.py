@@ -47,13 +47,8 @@ _SAID = (
 PAUSED_BY_FAILURES = "paused after "  # begins the notes of a schedule that its failures have paused
 
 
-def _no_job(name: str) -> None:
-    """Return None in place of a job. The end of a run builds no new runs, so it needs no jobs."""
-
-
 def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, list[Row]]:
-    """Return the schedule after the end of one run, and events to write. The schedule is paused after too many
-    failures. Pure."""
+    """Return the schedule after the end of one run, and events to write. Too many failures pause the schedule. Pure."""
     before = schedule.outcomes
     data: dict[str, Any] = {} if ended.reason is None else {"reason": ended.reason}
     verdict = read_verdict(ended)
@@ -90,19 +85,22 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
 
 
 def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return a run's own report about its work, as a dict, or None.
+    """Return the report of an ended run about its work, or None if the run has no report. A report is a dict with the
+    key `outcome`.
 
-    - If the run has no facts (`Action.facts`), the result is None.
-    - If the run failed or timed out, the report has the outcome `failed` and the reason.
-    - If the run succeeded and its result is a dict with a known `outcome`, the report is taken from that dict.
-    - Otherwise the result is None.
+    - If the action of the schedule has no `facts` (data that an extension adds to events, see `Action.facts`), return
+      None.
+    - If the run failed or timed out, return the outcome `failed` and the `reason` of the failure.
+    - If the run succeeded, and its result is a dict whose `outcome` is a key of `VERDICTS`, return a copy of this dict.
+      The copy has only the keys that `_SAID` lists, without values that are None.
+    - In all other cases, return None.
     """
     if not has_facts(ended):
         return None
     if ended.status in _FAILURES:
         return {"outcome": "failed", "reason": ended.reason}
     result = orjson.loads(ended.result) if ended.status is Status.SUCCEEDED and ended.result else None
-    if not isinstance(result, dict) or result.get("outcome") not in VERDICTS:
+    if not isinstance(result, dict) or not isinstance(result.get("outcome"), str) or result["outcome"] not in VERDICTS:
         return None
     return {name: result[name] for name in _SAID if result.get(name) is not None}
 
@@ -121,8 +119,8 @@ def _after_verdict(before: Outcomes, verdict: Mapping[str, Any], ended: Ended, n
 
 
 def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Act on the ends of runs of these schedules. `owners` are the schedules' rows, locked by `lock_owners`. The result
-    has the events to write, and says whether other runs may start now."""
+    """Update schedules after the end of some of their runs. `owners` are the rows of the schedules, locked by
+    `lock_owners`. Return an `After` with the events to write. Its `stirs` is true if other runs may start now."""
     by_schedule: dict[str, list[Ended]] = {}
     for end in ended:
         by_schedule.setdefault(end.run.schedule_id or "", []).append(end)
@@ -149,8 +147,8 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: 
 def _conclude_whole(
     ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Act on ended runs without the fast path, and return the events to write. `ids` are the ids of the schedules.
-    `ended` has the ended runs by schedule id."""
+    """Update schedules after the end of some of their runs, without the fast path. `ended` has these runs by schedule
+    id. Return events to write."""
     events: list[Row] = []
     schedules: list[Schedule] = []
     coming: set[str] = set()  # schedules that had a next time
@@ -179,7 +177,8 @@ def _conclude_whole(
     if not schedules:
         return events
     decisions = yield from decide_waiting(schedules, now)
-    events += yield from write_decisions(decisions, now, Maker(_no_job, run_kinds=kinds), save=False)
+    maker = Maker(lambda _: None, run_kinds=kinds)  # the end of a run builds no new runs, so it needs no jobs
+    events += yield from write_decisions(decisions, now, maker, save=False)
     yield sql("conclude_schedules", [outcome_row(d.schedule) for d in decisions])
     over = [("schedule", d.schedule.id) for d in decisions if d.schedule.next is None and d.schedule.id in coming]
     if over:  # paused, or out of actions
@@ -194,8 +193,8 @@ def _conclude_whole(
 
 
 def decide_waiting(schedules: Sequence[Schedule], now: Micros) -> Operation[list[Decision]]:
-    """Decide for each schedule which waiting runs start now, and whether the schedule is completed. The caller has
-    locked the schedules. If many runs wait, only the oldest are read where `decide.oldest_suffice` allows it."""
+    """Return a decision for each schedule, in order: which waiting runs start, and whether the schedule completes. The
+    schedules must be locked. If `decide.oldest_suffice` allows it, only the oldest waiting runs are read."""
     looked = [s for s in schedules if not s.closed and (s.memory.waiting or s.memory.backfills or s.next is None)]
     decided = {s.id: Decision(s) for s in schedules}
     short = [s for s in looked if s.memory.waiting > FIRST and oldest_suffice(s)]

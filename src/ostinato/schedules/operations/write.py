@@ -1,9 +1,9 @@
-"""Write decisions about many schedules to the store in one transaction. All new rows of one kind are written with one
-statement."""
+"""Write decisions about many schedules in one transaction, with one statement for all new rows of one kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -26,7 +26,6 @@ from ostinato.store.columns import writer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
-NewId = Callable[[], str]
 _outcome_row = writer(  # for `insert_outcomes`
     """id namespace kind name key status.value reason queue due created finished root_id schedule_id detail
     actor""".split()
@@ -48,14 +47,14 @@ def write_decisions(
     refused: list[tuple[Decision, Exception]] | None = None,
     not_started: dict[str, str] | None = None,
 ) -> Operation[list[Row]]:
-    """Write decisions. Returns events to write.
+    """Write decisions to the store. Return the events, which the caller writes.
 
-    With `save=False`, the caller writes the rows of the schedules. If a decision cannot be written, (decision, error)
-    is added to `refused`, and the other decisions are written. Without `refused`, the error is raised. For each run
-    that cannot start now, the run's id and the reason are added to `not_started`.
+    - `save`: whether to write the rows of the schedules, too; if false, the caller writes them
+    - `refused`: a list that gets (decision, error) for each decision that cannot be written; None to raise the error
+    - `not_started`: a dict to which the reason is added, under the run's id, for each new run that cannot start now
     """
     unfit = yield from maker.find_unfit(one.schedule for one in decisions if one.start or one.hold)
-    batch = _DecisionRows(now, maker, inputs or {}, save, unfit, not_started)
+    batch = _DecisionRows(now, maker, inputs or {}, save, unfit)
     for decision in decisions:
         try:
             batch.add(decision)
@@ -63,6 +62,8 @@ def write_decisions(
             if refused is None:
                 raise
             refused.append((decision, problem))
+    if not_started is not None:
+        not_started.update(batch.not_started)
     events: list[Row] = []
     for decision in batch.decisions:
         if decision.stop:
@@ -72,7 +73,7 @@ def write_decisions(
 
 
 def _stop(decision: Decision, now: Micros, kinds: Kinds) -> Operation[list[Row]]:
-    """Cancel or terminate the runs that the overlap policy stops. Returns events to write."""
+    """Cancel or terminate the runs that the overlap policy stops. Return events to write."""
     events: list[Row] = []
     word = "terminated" if decision.terminate else "cancelled"
     status = Status.TERMINATED if decision.terminate else Status.CANCELLED
@@ -86,45 +87,37 @@ def _stop(decision: Decision, now: Micros, kinds: Kinds) -> Operation[list[Row]]
 
 
 def stopped_event(now: Micros, run: Run, reason: str, status: Status) -> Row:
-    """Return the row of the event `schedule:canceled` for a schedule's run that was stopped."""
+    """Return the row of the event `schedule:canceled` for a run that was stopped."""
     return engine_rows.of_schedule(now, run, "schedule:canceled", reason=reason, status=status.value)
 
 
+@dataclass
 class _DecisionRows:
-    """Collects the rows of many decisions, and writes them."""
+    now: Micros
+    maker: Maker
+    inputs: Inputs
+    save: bool
+    unfit: Mapping[str, OstinatoError]
+    decisions: list[Decision] = field(default_factory=list)
+    not_started: list[tuple[str, str]] = field(default_factory=list)  # (a run's id, the reason)
+    runs: list[Run] = field(default_factory=list)
+    accompanied: list[InsertedRun] = field(default_factory=list)
+    gated: list[Run] = field(default_factory=list)
+    outcomes: list[Run] = field(default_factory=list)
+    extended: list[Run] = field(default_factory=list)
+    released: list[tuple[Live, str]] = field(default_factory=list)
+    dropped: list[Row] = field(default_factory=list)
+    schedules: list[Row] = field(default_factory=list)
+    completed: list[Row] = field(default_factory=list)
+    timers: list[Row] = field(default_factory=list)
+    events: list[Row] = field(default_factory=list)
+    schedule_events: list[Row] = field(default_factory=list)
 
-    def __init__(
-        self,
-        now: Micros,
-        maker: Maker,
-        inputs: Inputs,
-        save: bool,
-        unfit: Mapping[str, OstinatoError],
-        not_started: dict[str, str] | None = None,
-    ) -> None:
-        self.now = now
-        self.maker = maker
-        self.inputs = inputs
-        self.save = save
-        self.unfit = unfit
-        self.not_started = not_started
-        self.decisions: list[Decision] = []
-        self.runs: list[Run] = []
-        self.accompanied: list[InsertedRun] = []
-        self.gated: list[Run] = []
-        self.outcomes: list[Run] = []
-        self.extended: list[Run] = []
-        self.released: list[tuple[Live, str]] = []
-        self.dropped: list[Row] = []
-        self.schedules: list[Row] = []
-        self.completed: list[Row] = []
-        self.timers: list[Row] = []
-        self.events: list[Row] = []
-        self.schedule_events: list[Row] = []
+    def __post_init__(self) -> None:
         self._lists: list[list[Any]] = [one for one in vars(self).values() if isinstance(one, list)]
 
     def add(self, decision: Decision) -> None:
-        """Add all rows of a decision. If this raises an error, no row is added."""
+        """Add all rows of a decision. If there is an error, add none of them, and raise the error."""
         before = [len(one) for one in self._lists]
         try:
             self._add(decision)
@@ -153,7 +146,7 @@ class _DecisionRows:
         for waiting in decision.release:
             self.released.append((waiting, dump({**waiting.detail, **last_outcome(schedule)})))
         for waiting, why, by in decision.drop:
-            detail = _dropped_detail(schedule, waiting, why, by)
+            detail = {**waiting.detail, **_obstacle(schedule, why, waiting.overlap, by)}
             self.dropped.append((waiting.id, why.status.value, why.value, dump(detail)))
         if self.save:
             self.schedules.append(advance_row(schedule))
@@ -195,30 +188,21 @@ class _DecisionRows:
         return run
 
     def _placeholder(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
-        """Return a run for an occurrence whose action cannot be built now.
-
-        - If the overlap policy lets the run start, a timer tries to build the action again. Meanwhile the run counts as
-          running.
-        - If the overlap policy holds the run back, the action is built after the run is released.
-        """
+        """Return a run for an occurrence whose action cannot be built now, because of `problem`. Once the overlap
+        policy lets the run start, it counts as running, and a timer tries to build the action again."""
         due = fresh.occurrence
         input = self.inputs.get(due.origin)
         if input is not None:
             detail["input"] = input
         run = self.maker.placeholder(schedule, fresh.id, due.actual, self.now, {**detail, "tries": 1})
         run.status, run.reason = Status.WAITING, f"cannot start: {problem}"[:500]
-        if self.not_started is not None:
-            self.not_started[run.id] = run.reason
+        self.not_started.append((run.id, run.reason))
         report_failure(run, Status.FAILED, run.reason, "tried again")
         return run
 
     def _add_passed(self, schedule: Schedule, passed: Passed) -> None:
         detail: dict[str, Any] = {"schedule": schedule.name, "nominal": passed.nominal, "origin": passed.origin}
-        if passed.blocked_by is not None:
-            detail["blocked_by"] = passed.blocked_by
-        policy = _policy(schedule, passed.reason, passed.overlap)
-        if policy is not None:
-            detail["policy"] = policy
+        detail |= _obstacle(schedule, passed.reason, passed.overlap, passed.blocked_by)
         if passed.count > 1 or not passed.new:
             detail |= {"count": passed.count, "last": passed.last}
         run = Run(
@@ -275,8 +259,7 @@ class _DecisionRows:
 
 
 def last_outcome(schedule: Schedule) -> dict[str, Any]:
-    """Return the last result and the last failure of a schedule, for the next run's detail. The keys are `last_result`
-    and `last_failure`."""
+    """Return the schedule's `last_result` and `last_failure` for the next run's detail."""
     detail: dict[str, Any] = {}
     if schedule.outcomes.result is not None:
         detail["last_result"] = schedule.outcomes.result
@@ -296,9 +279,8 @@ def remake_timer(run: Run, due: Micros) -> Timer:
 
 
 def _release(released: Sequence[tuple[Live, str]], now: Micros) -> Operation[None]:
-    """Let buffered runs start. Each becomes ready, or waits for its serial key or its concurrency limit. A run whose
-    action could not be built gets a timer that builds the action first. `released` has the runs with their new
-    details."""
+    """Let buffered runs start. `released` has each run with its new detail. If a run's action could not be built
+    before, a timer tries again. Any other run becomes ready, or waits for its serial key or concurrency limit."""
     yield sql("set_details", [(one.id, detail) for one, detail in released])
     rows = yield sql("runs_by_ids", [(one.id,) for one, _ in released])
     not_started = {one.id for one, _ in released if "tries" in one.detail}
@@ -313,18 +295,18 @@ def _release(released: Sequence[tuple[Live, str]], now: Micros) -> Operation[Non
     yield from to_the_gates([r for r in runs if r.serial_key is not None or r.concurrency_key is not None], now)
 
 
-def _dropped_detail(schedule: Schedule, run: Live, why: Reason, by: str | None) -> dict[str, Any]:
-    detail = dict(run.detail)
-    if by is not None:
-        detail["blocked_by"] = by
-    policy = _policy(schedule, why, run.overlap)
-    if policy is not None:
-        detail["policy"] = policy
-    return detail
+def _obstacle(schedule: Schedule, why: Reason, overlap: Overlap | None, by: str | None) -> dict[str, str]:
+    """Return why a due time gets no run, as a dict for the `detail` of its row:
+
+    - `blocked_by`: the id of another run that blocked the due time (`by`); missing if no run did
+    - `policy`: the value of the policy that prevented the run, such as `skip`; missing if no policy did
+    """
+    obstacle = {"blocked_by": by, "policy": _policy(schedule, why, overlap)}
+    return {name: value for name, value in obstacle.items() if value is not None}
 
 
 def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | None:
-    """Return the setting of the policy that prevented a run, or None if something else did, such as a pause."""
+    """Return the setting of the policy that prevented a run, such as `skip`, or None if no policy did."""
     match why:
         case Reason.OVERLAP | Reason.REPLACED:
             return (overlap or schedule.policies.overlap).value
@@ -337,7 +319,6 @@ def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | N
 
 
 def _add_schedule_events(decision: Decision, now: Micros, events: list[Row]) -> None:
-    """Append the schedule's events about a decision."""
     schedule = decision.schedule
     if decision.late:
         will = len(decision.start) + len(decision.hold)

@@ -265,12 +265,13 @@ RETURNING id
 -- keeping_schedules: schedules with a limit on their stored occurrences. Uses ostinato_schedules_keep.
 SELECT id, namespace, policies, memory FROM ostinato_schedules WHERE policies LIKE '%"keep"%' AND id > :after ORDER BY id LIMIT :limit
 
--- beyond_kept: attempts of finished occurrences beyond the :most newest. Uses ostinato_runs_key.
+-- beyond_kept: attempts of finished occurrences beyond the :most newest finished ones. Uses ostinato_runs_key.
 SELECT u.id, u.kind FROM ostinato_runs u WHERE u.root_id IN (
-    SELECT id FROM (SELECT id FROM ostinato_runs WHERE namespace = :namespace AND key >= :low AND key < :high
-        AND key IS NOT NULL ORDER BY key DESC LIMIT :limit OFFSET :most) o)
+    SELECT id FROM (SELECT f.id FROM ostinato_runs f WHERE f.namespace = :namespace AND f.key >= :low AND f.key < :high
+        AND f.key IS NOT NULL
+        AND NOT EXISTS (SELECT 1 FROM ostinato_runs l WHERE l.root_id = f.id AND l.finished IS NULL)
+        ORDER BY f.key DESC LIMIT :limit OFFSET :most) o)
     AND u.finished IS NOT NULL AND u.kind {known}
-    AND NOT EXISTS (SELECT 1 FROM ostinato_runs l WHERE l.root_id = u.root_id AND l.finished IS NULL)
 
 -- declare_jobs: store this node's declarations of its jobs.
 INSERT INTO ostinato_jobs ({job_columns}) SELECT {job_columns} FROM {rows r(job_columns)} WHERE true

@@ -13,10 +13,10 @@ from ostinato.workflows.model import HandlerState, HandlerType, Policy
 def choose(
     definition: Definition, handlers: Iterable[HandlerState], oldest: Mapping[str, str], now: Micros
 ) -> HandlerState | None:
-    """Choose the handler to run now. `oldest` maps a topic to the id of its oldest pending event; ids sort by time.
+    """Choose the handler to run now, or None if none is due. `oldest` has the id of each topic's oldest pending event.
 
     Consumers come before producers. Among the due consumers, the one with the oldest pending event comes first. Among
-    the due producers, the one that became due first comes first. Returns None if no handler is due.
+    the due producers, the one that became due first comes first.
     """
     consumers: list[tuple[bool, str, str, HandlerState]] = []
     producers: list[tuple[Micros, str, HandlerState]] = []
@@ -35,8 +35,7 @@ def choose(
 
 
 def due_at(handler: HandlerState, now: Micros) -> Micros | None:
-    """Return when a handler is due. Returns None if it has no such time: a producer has no more times, or a consumer
-    waits for an event."""
+    """Return when a handler is due, or None if a producer has no more times or a consumer waits for an event."""
     if handler.type is HandlerType.PRODUCER:
         return handler.next_run
     times = [handler.wake_at] if handler.wake_at is not None else []
@@ -46,20 +45,20 @@ def due_at(handler: HandlerState, now: Micros) -> Micros | None:
 
 
 def next_look(definition: Definition, handlers: Iterable[HandlerState], now: Micros) -> Micros | None:
-    """Return when the next handler is due, provided that no event arrives before. Returns None if no handler has a due
-    time."""
+    """Return the earliest time at which a handler is due if no more events arrive, or None if there is no such time."""
     times = [due_at(handler, now) for handler in handlers if handler.name in definition.handlers]
     return min((time for time in times if time is not None), default=None)
 
 
 def oldest_event(definition: Definition, consumer: str, oldest: Mapping[str, str]) -> str | None:
-    """Return the id of the oldest pending event that a consumer could process, or None."""
+    """Return the id of the oldest pending event in the topics of a consumer, or None if no event is pending. `oldest`
+    has the id of each topic's oldest pending event."""
     topics = next((one.subscribes for one in definition.consumers if one.name == consumer), ())
     return min((oldest[topic] for topic in topics if topic in oldest), default=None)
 
 
 class Wake(NamedTuple):
-    """Says when a consumer runs again. The fields are the new values for the consumer's `HandlerState`."""
+    """When a consumer runs again: the new values for the consumer's `HandlerState`."""
 
     wake_at: Micros | None
     dirty: bool
@@ -76,12 +75,12 @@ def after_commit(
     policy: Policy,
     now: Micros,
 ) -> Wake:
-    """Return when a consumer runs again after its run has committed.
+    """Return when a consumer runs again after one of its runs has committed.
 
-    - If the run reserved events: at once if `events_remain`, else at the next event.
-    - If the run reserved no events: at once if `new_events`, else at the next event.
-    - If the run reserved no events and `published_to_itself`: events start the next run only after `Policy.empty_gap`.
-    - In all cases: at `wake_at` at the latest, if `wake_at` is set.
+    - If the run reserved events, the consumer runs again at once if `events_remain`. Otherwise it waits for an event.
+    - If the run reserved no events, the consumer runs again at once if `new_events`. Otherwise it waits for an event.
+      If `published_to_itself`, events cannot make it run before `policy.empty_gap` has passed.
+    - In both cases, the consumer runs at `wake_at` at the latest, unless `wake_at` is None.
     """
     if reserved:
         return Wake(wake_at, events_remain, None)
@@ -89,7 +88,6 @@ def after_commit(
 
 
 def clamp_wake(asked: Micros | None, policy: Policy, now: Micros) -> Micros | None:
-    """Limit a wake time to the bounds of the policy."""
     if asked is None:
         return None
     return max(now + policy.wake_min, min(asked, now + policy.wake_max))

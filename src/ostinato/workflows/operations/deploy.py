@@ -1,4 +1,4 @@
-"""Store a version of a workflow and activate it."""
+"""Store a version of a workflow, and activate it."""
 
 from __future__ import annotations
 
@@ -8,16 +8,20 @@ from ostinato.errors import OstinatoError, is_text, short_repr
 from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 from ostinato.workflows.definition import Definition
+from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import FailureClass, HandlerState, HandlerType, Workflow, WorkflowState
-from ostinato.workflows.operations.start_runs import Loaded, NewId, advance, lock, read_oldest
+from ostinato.workflows.operations.start_runs import Loaded, advance, go_on, lock
 from ostinato.workflows.rows import handler_row, read_workflow, workflow_row
 from ostinato.workflows.store import statement
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version to deploy. If `number` is None, the version gets the next number. `repairs` is the digest of the
-    version that this one repairs."""
+    """A version to deploy.
+
+    - `number`: the version number; None means the next number
+    - `repairs`: if a fixer made this version, the digest of the version that it repairs; otherwise None
+    """
 
     namespace: str
     name: str
@@ -29,26 +33,23 @@ class Version:
     actor: str | None = None
 
 
-def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Workflow, bool]]:
-    """Deploy a version. Return the workflow, and whether anything was changed.
+def deploy(version: Version, now: Micros) -> Operation[bool]:
+    """Activate a version, and return True. In these cases, change nothing and return False:
 
-    - If the workflow is new, it begins at once.
-    - If the version is already active, nothing changes.
-    - If the version is made to repair another version, and that version is no longer active, nothing changes.
-    - If the version is older than the active version, nothing changes.
-    - Otherwise the version becomes the active version.
+    - The version is already active, or is older than the active version.
+    - The version is the repair of a version that is no longer active.
     """
-    rows = yield statement("workflow_by_name", namespace=version.namespace, name=version.name)
-    if not rows:
-        return (yield from _create(version, now, new_id))
-    loaded = (yield from lock([read_workflow(rows[0]).id])).popitem()[1]
+    existing = yield from find(version.namespace, version.name)
+    if existing is None:
+        return (yield from _create(version, now))
+    loaded = (yield from lock([existing.id]))[existing.id]
     workflow = loaded.workflow
     if workflow.digest == version.digest:
-        return workflow, False
+        return False
     if version.repairs is not None and workflow.digest != version.repairs:
-        return workflow, False
+        return False
     if version.number is not None and version.repairs is None and _is_older(version, workflow):
-        return workflow, False
+        return False
     before = loaded.definition
     loaded.definition = version.definition
     if version.repairs is not None:
@@ -67,25 +68,25 @@ def deploy(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Work
     if blocked is not None and blocked.failure is FailureClass.LOGIC and version.repairs is None:
         workflow.blocked = replace(blocked, fixing=False, retry_at=now)
     loaded.tell(now, "workflow:deployed", version=workflow.label)
-    yield from read_oldest([loaded])
-    yield from advance([loaded], now, new_id)
-    return workflow, True
+    yield from go_on([loaded], now)
+    return True
 
 
 def _is_older(version: Version, workflow: Workflow) -> bool:
-    """Return whether `version` counts as older than the workflow's active version.
+    """Return whether the workflow must keep its active version instead of `version`, which must have a number. This is
+    so in two cases:
 
-    - A version with a lower number is older.
-    - A version with the same number is older if the active version is a repair with an import path.
-
-    Every process can load code with an import path, so such a repair stays active.
+    - The number of `version` is lower than the number of the active version.
+    - The numbers are equal, and the active version is a repair (changed code with the same number). The repair was
+      deployed with an import path, such as `package.module:name`, and `version` has no import path.
     """
     assert version.number is not None
-    repaired = workflow.repairs > 0 and workflow.source is not None
-    return version.number < workflow.version or (version.number == workflow.version and repaired)
+    # Every process can load a repair that has an import path, so code of one process does not replace it.
+    stays = workflow.repairs > 0 and workflow.source is not None and version.source is None
+    return version.number < workflow.version or (version.number == workflow.version and stays)
 
 
-def _create(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Workflow, bool]]:
+def _create(version: Version, now: Micros) -> Operation[bool]:
     workflow = Workflow(
         id=new_id(now),
         namespace=version.namespace,
@@ -104,18 +105,18 @@ def _create(version: Version, now: Micros, new_id: NewId) -> Operation[tuple[Wor
         actor=version.actor,
     )
     if not (yield statement("insert_workflows", [workflow_row(workflow)])):
-        return (yield from deploy(version, now, new_id))  # another process was first
+        return (yield from deploy(version, now))  # another process was first
     loaded = Loaded(workflow, version.definition, {})
     _merge_handlers(loaded, None, now)
     yield statement("put_workflow_handlers", [handler_row(handler) for handler in loaded.handlers.values()])
     loaded.tell(now, "workflow:deployed", version=workflow.label)
-    yield from advance([loaded], now, new_id)
-    return workflow, True
+    yield from advance([loaded], now)
+    return True
 
 
 def _merge_handlers(loaded: Loaded, before: Definition | None, now: Micros) -> None:
-    """Add the new handlers of a deployed version, and make handlers due. All consumers become due. A producer becomes
-    due if its schedule is new or if it has no next time. The state of removed handlers stays stored."""
+    """Add the handlers of a new version to `loaded`. All consumers become due. A producer becomes due if it has no next
+    time, or if its schedule differs from `before`, the previous definition. Removed handlers keep their state."""
     definition, id = loaded.definition, loaded.workflow.id
     schedules = {} if before is None else {producer.name: producer.schedule for producer in before.producers}
     for producer in definition.producers:

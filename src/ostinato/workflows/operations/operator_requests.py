@@ -1,5 +1,4 @@
-"""Carry out what people request for a workflow. They can pause, resume, stop or run it, and resolve its problem. They
-can also skip an event or an input."""
+"""Do what a person requests: pause, resume, stop or run a workflow, resolve its problem, skip an event or an input."""
 
 from __future__ import annotations
 
@@ -26,26 +25,25 @@ from ostinato.workflows.model import (
     Workflow,
     WorkflowState,
 )
-from ostinato.workflows.operations.deploy import check_name
+from ostinato.workflows.operations.deploy import check_name, find
 from ostinato.workflows.operations.progress import write_outcome
-from ostinato.workflows.operations.start_runs import Loaded, NewId, advance, lock, read_oldest, save
-from ostinato.workflows.rows import mutation_row, read_mutation, read_run, read_workflow, run_row
+from ostinato.workflows.operations.start_runs import Loaded, go_on, lock, save
+from ostinato.workflows.rows import mutation_row, read_mutation, read_run, run_row
 from ostinato.workflows.store import statement
 
 
 def locked(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
-    """Lock a workflow's unfinished run, then the workflow, and load the workflow. `actor` is the user to record in the
-    workflow's events.
+    """Lock the unfinished run of a workflow, if any, and then the workflow. Return the workflow. `actor` is the user to
+    record in events.
 
-    - Raises `NotFound` if there is no workflow `name`.
-    - If a new run begins between the two locks, locking is tried again. Raises `Conflict` after ten tries.
+    If there is no such workflow, raise `NotFound`. If a new run has begun between the two locks, try again. After ten
+    tries, raise `Conflict`.
     """
     check_name(name)
     for _ in range(10):
-        rows = yield statement("workflow_by_name", namespace=namespace, name=name)
-        if not rows:
+        workflow = yield from find(namespace, name)
+        if workflow is None:
             raise NotFound(f"there is no workflow {name!r}")
-        workflow = read_workflow(rows[0])
         if workflow.run_id is not None:
             yield sql("runs_for_update", [(workflow.run_id,)])
         loaded = (yield from lock([workflow.id]))[workflow.id]
@@ -56,8 +54,8 @@ def locked(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
 
 
 def pause(loaded: Loaded, now: Micros) -> Operation[None]:
-    """Pause a workflow: it starts no more runs. An active run completes. Raises `Conflict` if the workflow is stopped
-    for good."""
+    """Pause a workflow: it starts no more runs, and an active run completes. Raises `Conflict` if the workflow is
+    stopped for good."""
     _refuse_archived(loaded.workflow)
     if loaded.workflow.state is not WorkflowState.PAUSED:
         loaded.workflow.state = WorkflowState.PAUSED
@@ -65,19 +63,22 @@ def pause(loaded: Loaded, now: Micros) -> Operation[None]:
         yield from save([loaded], now)
 
 
-def resume(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[None]:
-    """Resume a paused workflow. Handlers that became due meanwhile run now. Raises `Conflict` if the workflow is
-    stopped for good."""
+def resume(loaded: Loaded, now: Micros) -> Operation[None]:
+    """Resume a paused workflow, and start a due handler. Raises `Conflict` if the workflow is stopped for good."""
     _refuse_archived(loaded.workflow)
     if loaded.workflow.state is WorkflowState.PAUSED:
         loaded.workflow.state = WorkflowState.ACTIVE
         loaded.tell(now, "workflow:resumed")
-        yield from _go_on(loaded, now, new_id)
+        yield from go_on([loaded], now)
 
 
 def archive(loaded: Loaded, now: Micros) -> Operation[None]:
-    """Stop a workflow for good. A run whose mutation has not begun is cancelled, so that its node cannot write the next
-    checkpoint. A run whose mutation has begun completes. The records of the workflow are kept."""
+    """Stop a workflow for good. If the workflow has an unfinished run, cancel the run, so that the run's node can write
+    no more checkpoints. In these cases, let the run continue instead:
+
+    - The run's mutation has a final outcome, or may have taken effect.
+    - The run is a run of the workflow's fixer (the function that repairs the code after a logic error).
+    """
     workflow = loaded.workflow
     if workflow.state is WorkflowState.ARCHIVED:
         return
@@ -90,9 +91,8 @@ def archive(loaded: Loaded, now: Micros) -> Operation[None]:
     yield from save([loaded], now)
 
 
-def run_now(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[int]:
-    """Make all producers due. Returns the number of producers. Raises `Conflict` while the workflow is paused, stopped
-    or blocked, or has an unfinished run."""
+def run_now(loaded: Loaded, now: Micros) -> Operation[None]:
+    """Make all producers due. Raises `Conflict` if the workflow is not active, is blocked, or has an unfinished run."""
     workflow = loaded.workflow
     _refuse_archived(workflow)
     if workflow.state is WorkflowState.PAUSED:
@@ -104,14 +104,18 @@ def run_now(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[int]:
     for producer in loaded.definition.producers:
         loaded.handler(producer.name).next_run = now
     loaded.tell(now, "workflow:run_requested")
-    yield from _go_on(loaded, now, new_id)
-    return len(loaded.definition.producers)
+    yield from go_on([loaded], now)
 
 
-def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros, new_id: NewId) -> Operation[None]:
-    """Resolve the problem that blocks a workflow. Raises `Conflict` if the workflow is not blocked, if the fixer is at
-    work, or if this choice does not apply. `run_id` is the run whose problem the user wants to resolve, or None. If
-    another run blocks the workflow, `Conflict` is raised, so that a late answer cannot resolve a new problem."""
+def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros) -> Operation[None]:
+    """Resolve the problem that blocks a workflow. Raises `Conflict` in these cases:
+
+    - The workflow has no problem.
+    - The workflow's fixer (the function that repairs the code after a logic error) is at work on the problem.
+    - The node still tries to find out whether a mutation took effect.
+    - The choice does not apply to the problem.
+    - `run_id` is not None, and another run has caused the problem. A late choice must not resolve a new problem.
+    """
     workflow, blocked = loaded.workflow, loaded.workflow.blocked
     if blocked is None:
         raise Conflict(f"workflow {workflow.name!r} is not blocked; there is nothing to resolve")
@@ -140,7 +144,7 @@ def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros, new
         words = f"{blocked.failure.put_right.value} it, or skip"
         raise Conflict(f"workflow {workflow.name!r} is blocked by a failure of class {blocked.failure}; {words}")
     loaded.tell(now, "workflow:unblocked", run_id=record.run_id, choice=asked.value)
-    yield from _go_on(loaded, now, new_id)
+    yield from go_on([loaded], now)
 
 
 def _resolve_mutation(
@@ -172,8 +176,10 @@ def _resolve_mutation(
 
 
 def _skip_run(loaded: Loaded, record: HandlerRun, mutation: Mutation | None, now: Micros) -> Operation[None]:
-    """Skip the events of the run that blocks the workflow. `record` is this run's record. The handler's `next` is then
-    called with the outcome `skipped`. Raises `Conflict` if the run is not `skippable`."""
+    """Skip the events of `record`, the run that blocks the workflow: write `skipped` as the outcome of the run's
+    mutation. If the run is paused, the same run continues with this outcome. If the run has failed, a retry continues
+    with this outcome. To continue means: call the handler's method `next`, if any, and mark the events as skipped.
+    Raises `Conflict` if the run is not `skippable`."""
     if not record.skippable:
         raise Conflict(_why_not_skippable(loaded.workflow.name, record))
     if mutation is not None:
@@ -197,7 +203,6 @@ def _why_not_skippable(name: str, record: HandlerRun) -> str:
 
 
 def _resume_run(loaded: Loaded, record: HandlerRun, now: Micros) -> Operation[None]:
-    """Continue a run that is paused in place."""
     record.status = RunStatus.ACTIVE
     loaded.workflow.blocked = None
     yield statement("save_workflow_runs", [run_row(record)])
@@ -215,19 +220,13 @@ def _end_run(loaded: Loaded, record: HandlerRun, now: Micros, reason: str) -> Op
     yield sql("stop_runs", [(record.run_id, Status.FAILED.value, reason)], now=now)
 
 
-def _go_on(loaded: Loaded, now: Micros, new_id: NewId) -> Operation[None]:
-    yield from read_oldest([loaded])
-    yield from advance([loaded], now, new_id)
-
-
 def _refuse_archived(workflow: Workflow) -> None:
     if workflow.state is WorkflowState.ARCHIVED:
         raise Conflict(f"workflow {workflow.name!r} is stopped for good; deploy a new version to start it again")
 
 
 def _cancellable(run_id: str) -> Operation[HandlerRun | None]:
-    """Return the record of a run if the run can be cancelled, otherwise None. A run cannot be cancelled if its mutation
-    is settled or may have taken effect."""
+    """Return the run's record, or None if the run must not be cancelled, because its effect is final or uncertain."""
     (row,) = yield statement("workflow_runs", [(run_id,)])
     record = read_run(row)
     mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(run_id,)]))]
@@ -236,7 +235,7 @@ def _cancellable(run_id: str) -> Operation[HandlerRun | None]:
 
 
 def _cancel_run(loaded: Loaded, record: HandlerRun, reason: str, now: Micros) -> Operation[None]:
-    """Cancel the workflow's unfinished run, and release the run's events. The run's handler becomes due again."""
+    """Cancel the workflow's unfinished run, and release its events. The run's handler becomes due again."""
     record.status, record.updated = RunStatus.CANCELLED, max(now, record.updated + 1)
     yield statement("release_events", [(record.run_id,)], now=now)
     yield statement("save_workflow_runs", [run_row(record)])
@@ -249,19 +248,23 @@ def _cancel_run(loaded: Loaded, record: HandlerRun, reason: str, now: Micros) ->
         loaded.handler(record.handler).dirty = True
 
 
-def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id: NewId) -> Operation[None]:
-    """Skip one event.
+def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros) -> Operation[None]:
+    """Skip one event. If a run has reserved the event, release the other events of that run, so that they are prepared
+    again.
 
-    If an unfinished run has reserved the event, the run is cancelled. If a failed run has reserved the event, the run
-    is retried. In both cases, the run's other events are prepared again. Raises `NotFound` if there is no such event.
-    Raises `Conflict` if the event is consumed, or if the mutation of its run may have begun.
+    - If the run is unfinished, cancel it.
+    - If the run has failed, retry it now. While the workflow's fixer (the function that repairs the code after a logic
+      error) is at work, no retry starts.
+
+    Raises `NotFound` if there is no such event. Raises `Conflict` if the event is consumed, or if the mutation of the
+    run that has reserved the event may have begun.
     """
     check_text(topic, "topic")
     check_text(message_id, "message_id")
     rows = yield statement("events_by_message", [(loaded.workflow.id, topic, message_id)])
     if not rows:
         raise NotFound(f"workflow {loaded.workflow.name!r}: topic {topic!r} has no event {message_id!r}")
-    statuses = yield from _skip_events(loaded, [rows[0][0]], now, new_id)
+    statuses = yield from _skip_events(loaded, [rows[0][0]], now)
     status = statuses[rows[0][0]]
     if status != EventStatus.SKIPPED:
         why = "is consumed" if status == EventStatus.CONSUMED else "is in a run whose effect may have begun"
@@ -272,23 +275,21 @@ def skip_event(loaded: Loaded, topic: str, message_id: str, now: Micros, new_id:
     yield from save([loaded], now)
 
 
-def skip_input(loaded: Loaded, input_id: str, now: Micros, new_id: NewId) -> Operation[dict[str, str]]:
-    """Skip an input: all its events, including those that come later. Events that are consumed, or whose mutation may
-    have begun, are not skipped. Returns a dict from event id to the event's new status. Raises `NotFound` if there is
-    no such input."""
+def skip_input(loaded: Loaded, input_id: str, now: Micros) -> Operation[None]:
+    """Skip all events of an input, except those that are consumed or in a run whose mutation may have begun. A later
+    event is skipped, too, if all inputs that cause it are skipped. Raises `NotFound` if there is no such input."""
     check_text(input_id, "input_id")
     if not (yield statement("skip_inputs", [(loaded.workflow.id, input_id)])):
         raise NotFound(f"workflow {loaded.workflow.name!r} has no input {input_id!r}")
     ids = [row[0] for row in (yield statement("events_of_input", input=input_id))]
-    statuses = yield from _skip_events(loaded, ids, now, new_id)
+    yield from _skip_events(loaded, ids, now)
     loaded.tell(now, "workflow:input_skipped", input=input_id)
     yield from save([loaded], now)
-    return statuses
 
 
-def _skip_events(loaded: Loaded, ids: list[str], now: Micros, new_id: NewId) -> Operation[dict[str, str]]:
-    """Skip those events that are pending, or reserved by a run whose mutation has not begun. Returns a dict from event
-    id to the event's status after that."""
+def _skip_events(loaded: Loaded, ids: list[str], now: Micros) -> Operation[dict[str, str]]:
+    """Skip the events with these ids, if possible: an event must be pending, or reserved by a run whose mutation has
+    not begun. Other events stay as they are. Return the status that each event now has, by event id."""
     workflow = loaded.workflow
     if not ids:
         return {}
@@ -297,14 +298,14 @@ def _skip_events(loaded: Loaded, ids: list[str], now: Micros, new_id: NewId) -> 
         record = yield from _cancellable(run_id)
         if record is None:
             continue
-        yield statement("skip_reserved", [(id,) for id in ids], now=now)
-        if workflow.run_id != run_id:  # it failed, and is to be tried again
-            yield statement("release_events", [(run_id,)], now=now)
-            if workflow.blocked is not None and not workflow.blocked.fixing:
-                workflow.blocked = replace(workflow.blocked, retry_at=now)
-                yield from _go_on(loaded, now, new_id)
+        yield statement("skip_reserved", [(id,) for id in ids], now=now, run=run_id)
+        if workflow.run_id == run_id:
+            yield from _cancel_run(loaded, record, "its events were skipped", now)
+            yield from go_on([loaded], now)
             continue
-        yield from _cancel_run(loaded, record, "its events were skipped", now)
-        yield from _go_on(loaded, now, new_id)
+        yield statement("release_events", [(run_id,)], now=now)
+        if workflow.blocked is not None and not workflow.blocked.fixing:
+            workflow.blocked = replace(workflow.blocked, retry_at=now)  # the run failed, and is to be tried again
+            yield from go_on([loaded], now)
     rows = yield statement("event_statuses", [(id,) for id in ids])
     return {row[0]: row[1] for row in rows}

@@ -1,4 +1,4 @@
-"""Write the progress of many runs in one transaction. Progress means checkpoints, mutations, commits and failures."""
+"""Write the progress of many runs in one transaction: checkpoints, mutations, commits and failures."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import orjson
 
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import timer_row
-from ostinato.engine.runs import End, end, start, wake_timer
+from ostinato.engine.runs import End, end, wake_timer
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
 from ostinato.workflows.decisions.failures import Failure, judge
 from ostinato.workflows.decisions.triggers import after_commit, clamp_wake, oldest_event
+from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import (
     EventStatus,
     HandlerRun,
@@ -30,7 +31,16 @@ from ostinato.workflows.model import (
     RunStatus,
     TopicEvent,
 )
-from ostinato.workflows.operations.start_runs import FIXER, Loaded, NewId, advance, lock, new_run, read_oldest, save
+from ostinato.workflows.operations.start_runs import (
+    FIXER,
+    Loaded,
+    advance,
+    begin_run,
+    insert_runs,
+    lock,
+    read_oldest,
+    save,
+)
 from ostinato.workflows.rows import event_row, mutation_row, read_event, run_row, to_json
 from ostinato.workflows.store import statement
 
@@ -50,19 +60,17 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Step:
-    """One write to the store about a claimed run.
+    """One write about a claimed run. Nothing is written if the stored record's `updated` differs from `before`.
 
     - `record`: the run's record after the write
-    - `before`: the value of `updated` that the stored record must still have, in microseconds since 1970
     - `reserve`: the events to reserve, each as (topic, message id)
-    - `wake`: a tuple with the wake time that `prepare` returned, or None, if this write does not set the wake time
-    - `mutation`: the ledger row to write, or None, if no ledger row is written
-    - `new_mutation`: whether the ledger row is inserted; if false, the row is updated
-    - `failure`: why the run fails, or None, if the run does not fail
+    - `wake`: the wake time that `prepare` returned, in a tuple; `(None,)` clears the stored time, and None keeps it
+    - `mutation`: the row of the run's effect; None if the row does not change
+    - `new_mutation`: whether the row in `mutation` is inserted; otherwise it is updated
+    - `state`: the handler's new state; None keeps the stored state
+    - `failure`: why the run fails; None if it does not fail
     - `can_fix`: whether the workflow has a fixer
     - `fixed`: whether this is a fixer's run that has deployed a new version
-
-    If the stored record's `updated` differs from `before`, nothing is written.
     """
 
     run: Run
@@ -88,26 +96,25 @@ class Step:
 
     @property
     def leaves(self) -> bool:
-        """Whether this node stops working on the run after the step, at least for a while."""
+        """Whether this node stops working on the run after this step, because the run ends or pauses."""
         return self.commits or self.cancels or self.failure is not None
 
 
-def write(steps: Sequence[Step], node: str, now: Micros, new_id: NewId, kinds: Kinds) -> Operation[list[Answer]]:
-    """Write steps of runs that `node` holds. Returns an answer for each step; only a step answered with `DONE` was
-    written."""
+def write(steps: Sequence[Step], node: str, now: Micros, kinds: Kinds) -> Operation[list[Answer]]:
+    """Write steps of runs that `node` holds. Return an answer for each step. Only `DONE` means that it was written."""
     answers = yield from _check_fences(steps, node)
     todo = [step for step, answer in zip(steps, answers, strict=True) if answer is None]
     loaded = yield from lock(step.record.workflow_id for step in todo)
     problems = yield from _reserve(todo, now)
     todo = [step for step in todo if step.run.id not in problems]
     yield from _write_mutations(todo)
-    yield from _commit([step for step in todo if step.commits], loaded, now, new_id)
+    yield from _commit([step for step in todo if step.commits], loaded, now)
     for step in todo:
         if step.wake is not None and not step.commits:
             _set_wake(step, loaded, now)
         if step.failure is None:
             loaded[step.record.workflow_id].unblock(step.run.id)
-    ends = [_commit_end(step) for step in todo if step.commits]
+    ends = [End(step.run, Status.SUCCEEDED, result=step.record.outcome) for step in todo if step.commits]
     ends += yield from _cancel([step for step in todo if step.cancels], loaded, now)
     ends += yield from _fail([step for step in todo if step.failure is not None], loaded, now)
     records = [run_row(step.record) for step in todo]
@@ -119,8 +126,8 @@ def write(steps: Sequence[Step], node: str, now: Micros, new_id: NewId, kinds: K
     if leaving:
         yield from read_oldest(leaving)
         _wake_consumers([step for step in todo if step.commits], loaded, now)
-        yield from start_fixers(leaving, now, new_id)
-        yield from advance(leaving, now, new_id)
+        yield from start_fixers(leaving, now)
+        yield from advance(leaving, now)
     yield from save([one for one in loaded.values() if one.changed and one not in leaving], now)
     return [
         answer if answer is not None else problems.get(step.run.id, Answer.DONE)
@@ -129,8 +136,12 @@ def write(steps: Sequence[Step], node: str, now: Micros, new_id: NewId, kinds: K
 
 
 def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | None]]:
-    """Lock the runs of these steps. Returns for each step `REFUSED` if this node no longer holds the run, `DONE` if an
-    earlier try has written the step, and None if the step is to be written."""
+    """Lock the runs of these steps. Return one of these values for each step:
+
+    - `REFUSED`: this node no longer holds the run.
+    - `DONE`: an earlier try has written the step.
+    - None: the step can be written.
+    """
     rows = yield statement("hold_workflow_runs", [(step.run.id,) for step in steps])
     held = {id: (status, holder, claim, updated) for id, status, holder, claim, updated in rows}
     answers: list[Answer | None] = []
@@ -149,8 +160,9 @@ def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | N
 
 
 def _reserve(steps: Sequence[Step], now: Micros) -> Operation[dict[str, Answer]]:
-    """Reserve the events that `steps` ask for. Each run gets all its events or none. Returns the refusals as a dict
-    from run id to the reason: `UNKNOWN_EVENT` or `TAKEN_EVENT`."""
+    """Reserve the events of each step. If one event of a step cannot be reserved, reserve no events for that step.
+    Return a dict with the failed steps. Its keys are the ids of the runs. Its values are the reasons, `UNKNOWN_EVENT`
+    or `TAKEN_EVENT`."""
     asked = [
         (step.record.workflow_id, topic, message) for step in steps for topic, message in dict.fromkeys(step.reserve)
     ]
@@ -195,13 +207,8 @@ def _write_mutations(steps: Sequence[Step]) -> Operation[None]:
 # Committing
 
 
-def _commit_end(step: Step) -> End:
-    return End(step.run, Status.SUCCEEDED, result=step.record.outcome)
-
-
-def _commit(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros, new_id: NewId) -> Operation[None]:
-    """Write the results of the runs that commit. Their buffered events are published. Their reserved events become
-    consumed or skipped. Their handlers get the new state."""
+def _commit(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[None]:
+    """Commit runs: publish events, mark reserved events as consumed or skipped, and store the handlers' new state."""
     if not steps:
         return
     consumers = [step for step in steps if step.record.type is HandlerType.CONSUMER]
@@ -210,7 +217,7 @@ def _commit(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros, new_i
     if publishing:
         for run_id, input_id in (yield statement("reserved_causes", publishing)):
             causes.setdefault(run_id, []).append(input_id)
-    yield from _publish(steps, causes, loaded, now, new_id)
+    yield from _publish(steps, causes, loaded, now)
     settled = [(step.run.id, _settled_as(step)) for step in consumers]
     if settled:
         yield statement("settle_events", settled, now=now)
@@ -232,8 +239,8 @@ def _commit(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros, new_i
 
 
 def _end_fix(loaded: Loaded, fixed: bool, now: Micros) -> None:
-    """Handle the end of a fixer's run. If it deployed a new version, retry the failed run with this version. Otherwise
-    leave the failure to a person."""
+    """Record that the fixer of a workflow is no longer at work. If `fixed` is true, the fixer has deployed a new
+    version, so the run that blocks the workflow is retried. Otherwise a person must act."""
     blocked = loaded.workflow.blocked
     if blocked is None or not blocked.fixing:
         return
@@ -244,7 +251,7 @@ def _end_fix(loaded: Loaded, fixed: bool, now: Micros) -> None:
 
 
 def _cancel(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
-    """Cancel runs whose handler no longer exists, and release the events that they reserved."""
+    """Cancel runs whose handler no longer exists, and release the events that these runs reserved."""
     if not steps:
         return []
     yield statement("release_events", [(step.run.id,) for step in steps], now=now)
@@ -257,7 +264,7 @@ def _cancel(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Op
 
 
 def _settled_as(step: Step) -> str:
-    outcome = Outcome() if step.record.outcome is None else read_outcome(step.record.outcome)
+    outcome = read_outcome(step.record.outcome)
     return EventStatus.SKIPPED if outcome.status is OutcomeStatus.SKIPPED else EventStatus.CONSUMED
 
 
@@ -273,7 +280,7 @@ def write_outcome(outcome: Outcome) -> str:
 
 
 def _publish(
-    steps: Sequence[Step], causes: dict[str, list[str]], loaded: dict[str, Loaded], now: Micros, new_id: NewId
+    steps: Sequence[Step], causes: dict[str, list[str]], loaded: dict[str, Loaded], now: Micros
 ) -> Operation[None]:
     inputs = [
         (new.id, step.record.workflow_id, new.source, new.type, new.external_id, new.title, now, 0)
@@ -312,10 +319,10 @@ def _publish(
             )
             event = TopicEvent(new_id(now), *key, payload, born, None, step.run.id, 1, now, now)
             new.append(event_row(event))
-            _note_arrival(step, loaded, event)
+            _note_arrival(event, loaded)
         elif event.payload != payload:
             changed.append((event.id, payload, now))
-            _note_arrival(step, loaded, event)
+            _note_arrival(event, loaded)
         links += [(event.id, input_id) for input_id in all_causes[key]]
     if new:
         yield statement("insert_workflow_events", new)
@@ -325,8 +332,8 @@ def _publish(
         yield statement("add_causes", links)
 
 
-def _note_arrival(step: Step, loaded: dict[str, Loaded], event: TopicEvent) -> None:
-    """Handle a new or changed event: if the event is pending, make its consumer due."""
+def _note_arrival(event: TopicEvent, loaded: dict[str, Loaded]) -> None:
+    """Make the consumer of a new or changed event due, if the event is pending."""
     workflow = loaded[event.workflow_id]
     consumer = workflow.definition.consumer_of(event.topic)
     if event.status is EventStatus.PENDING and consumer is not None and consumer.name in workflow.handlers:
@@ -334,7 +341,8 @@ def _note_arrival(step: Step, loaded: dict[str, Loaded], event: TopicEvent) -> N
 
 
 def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micros) -> None:
-    """Schedule the next run of each consumer in `steps`. The caller has called `read_oldest` for the workflows."""
+    """For each consumer that has committed a run in `steps`, set the time of its next run. The caller must have called
+    `read_oldest`."""
     for step in steps:
         workflow = loaded[step.record.workflow_id]
         if step.record.type is not HandlerType.CONSUMER or step.record.handler not in workflow.handlers:
@@ -342,10 +350,11 @@ def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micro
         handler = workflow.handler(step.record.handler)
         own_topics = next((c.subscribes for c in workflow.definition.consumers if c.name == handler.name), ())
         published = step.publications.events if step.publications is not None else []
+        prepared = orjson.loads(step.record.prepared or "{}")
         wake_at = handler.wake_at if step.wake is None else clamp_wake(step.wake[0], workflow.definition.policy, now)
         wake = after_commit(
             wake_at=wake_at,
-            reserved=reserved_count(step.record),
+            reserved=len(prepared.get("reservations", ())),
             events_remain=oldest_event(workflow.definition, handler.name, workflow.oldest) is not None,
             new_events=handler.dirty,
             published_to_itself=any(event.topic in own_topics for event in published),
@@ -355,18 +364,11 @@ def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micro
         handler.wake_at, handler.dirty, handler.not_before = wake
 
 
-def reserved_count(record: HandlerRun) -> int:
-    if record.prepared is None:
-        return 0
-    return len(orjson.loads(record.prepared)["reservations"])
-
-
 # Failing
 
 
 def _fail(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
-    """Block the workflow of each failed run until the failure is resolved. Returns an `End` for each run. An `End` has
-    the status `WAITING` if the same run continues later, otherwise `FAILED`."""
+    """Block the workflows of failed runs. Return an `End` per run: `WAITING` if it continues later, else `FAILED`."""
     ends: list[End] = []
     timers: list[Row] = []
     for step in steps:
@@ -416,30 +418,23 @@ def block(
 
 
 def lose_fixer(loaded: Loaded, record: HandlerRun, now: Micros, *, again: bool) -> None:
-    """Handle a fixer's run that crashed or was stopped before it gave an answer. With `again`, another run of the fixer
-    follows, unless there were too many crashes. Otherwise the failure is left to a person."""
+    """Handle a fixer's run that crashed or was stopped. If `again` is true, the fixer can run again, unless it has
+    crashed too often. If it cannot run again, a person must act."""
     loaded.workflow.run_id, loaded.changed = None, True
     record.crashes += 1
     if not again or record.crashes >= loaded.definition.policy.crash_attempts:
         _end_fix(loaded, False, now)
 
 
-def start_fixers(
-    workflows: Sequence[Loaded], now: Micros, new_id: NewId, crashes: Mapping[str, int] | None = None
-) -> Operation[None]:
-    """Start a run of the fixer in each workflow that waits for its fixer. `crashes` maps a workflow id to a number: how
-    often the fixer has crashed for the same failure."""
-    runs: list[Run] = []
-    records: list[HandlerRun] = []
+def start_fixers(workflows: Sequence[Loaded], now: Micros, crashes: Mapping[str, int] | None = None) -> Operation[None]:
+    """Start a run of the fixer for each workflow that waits for one (`blocked.fixing`) and has no unfinished run.
+    `crashes` says how often the fixer has crashed in a row, by workflow id."""
+    runs: list[tuple[Run, HandlerRun]] = []
     for loaded in workflows:
         blocked = loaded.workflow.blocked
         if blocked is None or not blocked.fixing or loaded.workflow.run_id is not None:
             continue
-        run, record = new_run(loaded.workflow, FIXER, HandlerType.FIXER, Phase.EXECUTING, new_id(now), now)
+        run, record = begin_run(loaded.workflow, FIXER, HandlerType.FIXER, Phase.EXECUTING, now)
         record.retry_of, record.crashes = blocked.run_id, (crashes or {}).get(loaded.workflow.id, 0)
-        loaded.workflow.run_id = run.id
-        runs.append(run)
-        records.append(record)
-    if runs:
-        yield from start(runs, now)
-        yield statement("insert_workflow_runs", [run_row(record) for record in records])
+        runs.append((run, record))
+    yield from insert_runs(runs, now)

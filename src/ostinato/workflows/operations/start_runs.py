@@ -1,10 +1,12 @@
-"""Start the next run of each workflow that may run, and set the timers of those that wait."""
+"""Start the next run of each workflow that may run. Set a timer for each workflow that has nothing to run yet."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from ostinato.engine.claims import DirectClaim
+from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import audit, timer_row
 from ostinato.engine.runs import start
 from ostinato.model import Run, Timer
@@ -13,6 +15,7 @@ from ostinato.when.instants import SECOND, Micros
 from ostinato.workflows.decisions.failures import Start, follow
 from ostinato.workflows.decisions.triggers import choose, next_look
 from ostinato.workflows.definition import Definition
+from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import (
     KIND,
     HandlerRun,
@@ -38,19 +41,16 @@ from ostinato.workflows.rows import (
 )
 from ostinato.workflows.store import statement
 
-NewId = Callable[[Micros], str]
 FIXER = "fixer"
 
 
 @dataclass(slots=True)
 class Loaded:
-    """A locked workflow with the rows that the scheduler needs.
+    """A locked workflow with the rows that are needed to choose its next run. The function `save` writes the changes.
 
-    - `actor`: the user to record in new events, or None, if this is the user who first deployed the workflow
-    - `oldest`: a dict from topic to the id of the oldest pending event; empty until `read_oldest` is called
-    - `events`: the rows of events to write
-
-    The function `save` writes what was changed.
+    - `actor`: the user to record in new events; None means the user who deployed the workflow
+    - `oldest`: the id of the oldest pending event of each topic; empty until `read_oldest` is called
+    - `events`: the rows of events that `save` will write
     """
 
     workflow: Workflow
@@ -69,7 +69,7 @@ class Loaded:
             self.workflow.blocked, self.changed = None, True
 
     def handler(self, name: str) -> HandlerState:
-        """Return a handler's state, and mark it as changed, so that `save` writes it."""
+        """Return the state of a handler, for the caller to change. `save` will write the state."""
         self.changed_handlers.add(name)
         self.changed = True
         return self.handlers[name]
@@ -81,8 +81,7 @@ class Loaded:
 
 
 def lock(ids: Iterable[str], *, only_free: bool = False) -> Operation[dict[str, Loaded]]:
-    """Lock workflows, and load their handlers. Returns a dict from workflow id to the loaded workflow. With
-    `only_free`, workflows that another transaction has locked are left out."""
+    """Lock workflows, and return them by id. With `only_free`, leave out those that another transaction has locked."""
     keys = [(id,) for id in sorted(set(ids))]
     if not keys:
         return {}
@@ -115,37 +114,39 @@ def read_oldest(workflows: Sequence[Loaded]) -> Operation[None]:
         loaded.oldest = oldest.get(loaded.workflow.id, {})
 
 
-def advance(workflows: Sequence[Loaded], now: Micros, new_id: NewId) -> Operation[list[Run]]:
-    """Start the due runs of locked workflows, save the workflows, and write their events. Returns the new runs.
+def go_on(workflows: Sequence[Loaded], now: Micros) -> Operation[None]:
+    yield from read_oldest(workflows)
+    yield from advance(workflows, now)
 
-    Call `read_oldest` before. A workflow without a run gets a timer for its next check. A workflow with a run needs no
-    timer, because the end of the run advances it.
+
+def advance(workflows: Sequence[Loaded], now: Micros) -> Operation[None]:
+    """Start the due runs of locked workflows, and save the workflows. The caller must have called `read_oldest`.
+
+    A workflow that has nothing to run yet gets a timer for its next check. A workflow with an unfinished run needs no
+    timer, because `advance` is called again when that run ends.
     """
-    runs: list[Run] = []
-    records: list[HandlerRun] = []
+    runs: list[tuple[Run, HandlerRun]] = []
     timers: list[Row] = []
     retries = yield from _retries_due(workflows, now)
     for loaded in workflows:
         workflow = loaded.workflow
         if workflow.id in retries:
-            run, record = retries[workflow.id].begin(loaded, now, new_id)
+            runs.append(retries[workflow.id].begin(loaded, now))
         elif workflow.runnable and (handler := choose(loaded.definition, loaded.handlers.values(), loaded.oldest, now)):
-            run, record = _begin(loaded, handler, now, new_id)
-        else:
-            if (look := _look_at(loaded, now)) is not None:
-                timers.append(timer_row(Timer(KIND, workflow.id, "next", look, workflow.namespace)))
-            continue
-        workflow.run_id = run.id
-        runs.append(run)
-        records.append(record)
+            runs.append(_begin(loaded, handler, now))
+        elif (look := _look_at(loaded, now)) is not None:
+            timers.append(timer_row(Timer(KIND, workflow.id, "next", look, workflow.namespace)))
     yield from _carry_over(list(retries.values()), now)
-    if runs:
-        yield from start(runs, now)
-        yield statement("insert_workflow_runs", [run_row(record) for record in records])
+    yield from insert_runs(runs, now)
     if timers:
         yield sql("set_timers", timers)
     yield from save(workflows, now)
-    return runs
+
+
+def insert_runs(runs: Sequence[tuple[Run, HandlerRun]], now: Micros) -> Operation[None]:
+    if runs:
+        yield from start([run for run, _ in runs], now)
+        yield statement("insert_workflow_runs", [run_row(record) for _, record in runs])
 
 
 def save(workflows: Sequence[Loaded], now: Micros) -> Operation[None]:
@@ -164,10 +165,11 @@ def save(workflows: Sequence[Loaded], now: Micros) -> Operation[None]:
         loaded.events = []
 
 
-def new_run(
-    workflow: Workflow, handler: str, handler_type: HandlerType, phase: Phase, id: str, now: Micros
+def begin_run(
+    workflow: Workflow, handler: str, handler_type: HandlerType, phase: Phase, now: Micros
 ) -> tuple[Run, HandlerRun]:
-    """Return a new run of a handler, and its record."""
+    """Create a run of a handler, and its record. The run becomes the only unfinished run of `workflow`."""
+    id = workflow.run_id = new_id(now)
     run = Run(
         id=id,
         root_id=id,
@@ -194,15 +196,14 @@ def new_run(
     return run, record
 
 
-def _begin(loaded: Loaded, handler: HandlerState, now: Micros, new_id: NewId) -> tuple[Run, HandlerRun]:
+def _begin(loaded: Loaded, handler: HandlerState, now: Micros) -> tuple[Run, HandlerRun]:
     phase = Phase.EXECUTING if handler.type is HandlerType.PRODUCER else Phase.PREPARING
     _start_handler(loaded, handler.name, now)
-    return new_run(loaded.workflow, handler.name, handler.type, phase, new_id(now), now)
+    return begin_run(loaded.workflow, handler.name, handler.type, phase, now)
 
 
 def _start_handler(loaded: Loaded, name: str, now: Micros) -> None:
-    """Note that a run of a handler starts now. For a consumer, clear the fields that made it due. Events that arrive
-    from now on make the consumer due again."""
+    """Record that a handler starts now. A consumer is then due again only after new events, or at a later `wake_at`."""
     handler = loaded.handler(name)
     handler.last_run = now
     if handler.type is HandlerType.CONSUMER:
@@ -227,7 +228,7 @@ def _look_at(loaded: Loaded, now: Micros) -> Micros | None:
 class Retry:
     """A new run that follows a failed run.
 
-    - `mutation`: the latest mutation of the failed run, or None, if the failed run has no mutation
+    - `mutation`: the latest mutation of the failed run; None if it has no mutation
     - `start`: where the new run begins
     - `run_id`: the id of the new run; empty until the new run has begun
     """
@@ -237,10 +238,10 @@ class Retry:
     start: Start
     run_id: str = ""
 
-    def begin(self, loaded: Loaded, now: Micros, new_id: NewId) -> tuple[Run, HandlerRun]:
+    def begin(self, loaded: Loaded, now: Micros) -> tuple[Run, HandlerRun]:
         failed, workflow = self.failed, loaded.workflow
-        self.run_id = new_id(now)
-        run, record = new_run(workflow, failed.handler, failed.type, self.start.phase, self.run_id, now)
+        run, record = begin_run(workflow, failed.handler, failed.type, self.start.phase, now)
+        self.run_id = run.id
         record.retry_of, record.failures, record.crashes = failed.run_id, failed.failures, failed.crashes
         if self.start.keeps:  # it does not prepare again, so what makes the consumer due stays
             record.prepared, record.outcome = failed.prepared, failed.outcome
@@ -251,19 +252,18 @@ class Retry:
 
 
 def _retries_due(workflows: Sequence[Loaded], now: Micros) -> Operation[dict[str, Retry]]:
-    """Return the retries that are due, by the id of their workflow."""
-    due = {
-        blocked.run_id: loaded
+    """Return the retries that are due, by workflow id."""
+    keys = [
+        (blocked.run_id,)
         for loaded in workflows
         if loaded.workflow.state is WorkflowState.ACTIVE
         and loaded.workflow.run_id is None  # a fixer may still be at work
         and (blocked := loaded.workflow.blocked) is not None
         and blocked.retry_at is not None
         and blocked.retry_at <= now
-    }
-    if not due:
+    ]
+    if not keys:
         return {}
-    keys = [(id,) for id in due]
     failed = [read_run(row) for row in (yield statement("workflow_runs", keys))]
     mutations = {row.run_id: row for row in map(read_mutation, (yield statement("mutations_of", keys)))}
     retries: dict[str, Retry] = {}
@@ -275,8 +275,8 @@ def _retries_due(workflows: Sequence[Loaded], now: Micros) -> Operation[dict[str
 
 
 def _carry_over(retries: Sequence[Retry], now: Micros) -> Operation[None]:
-    """For each retry, pass on or release what the failed run holds. If `start.keeps` is true, the new run gets the
-    failed run's reservations and mutation. Otherwise the reservations are released."""
+    """For each retry whose `start.keeps` is true, move the reservations and the mutation of the failed run to the
+    retry. For the other retries, release the reservations of the failed run."""
     released = [(one.failed.run_id,) for one in retries if not one.start.keeps]
     kept = [(one.failed.run_id, one.run_id) for one in retries if one.start.keeps]
     if released:
@@ -294,16 +294,12 @@ def _carry_over(retries: Sequence[Retry], now: Micros) -> Operation[None]:
         yield statement("save_mutations", [mutation_row(mutation) for mutation in mutations])
 
 
-def fire(timers: Sequence[Timer], now: Micros, new_id: NewId) -> Operation[None]:
-    """Advance the workflows whose timers are due.
-
-    A workflow that another transaction has locked is skipped, because waiting for it could cause a deadlock. Its timer
-    is set to a second later, in case that transaction does not advance the workflow.
-    """
+def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
+    """Advance the workflows whose timers are due. If another transaction has locked a workflow, set its timer to one
+    second from now instead, because to wait for the lock could cause a deadlock."""
     loaded = yield from lock((timer.owner for timer in timers), only_free=True)
     held = [timer_row(timer._replace(due=now + SECOND)) for timer in timers if timer.owner not in loaded]
     if held:
         yield sql("set_timers", held)
-    workflows = list(loaded.values())
-    yield from read_oldest(workflows)
-    yield from advance(workflows, now, new_id)
+    yield from go_on(list(loaded.values()), now)
+    return []

@@ -1,9 +1,10 @@
-"""Execute the claimed runs of workflows. Handlers are called phase by phase. A checkpoint is written only if the node
-still holds the claim.
+"""Execute claimed runs of workflows, phase by phase. A checkpoint is written only while the node holds the claim.
 
-After a crash or a stop, the last checkpoint decides how a run continues. A run that has not reached the mutation begins
-again. A run whose mutation has a final outcome continues with `next`. If the mutation has begun without a final
-outcome, the mutator is asked whether its effect took place.
+After a crash or a stop, the last checkpoint decides how a run continues:
+
+- If the mutation has not begun, the run begins again.
+- If the mutation's outcome is final, the run continues with `next`.
+- If the mutation has begun, but its outcome is not final, the mutator is first asked whether its effect took place.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ostinato.engine.outages import read_patiently
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import End, end, wake_timer
 from ostinato.engine.tracebacks import job_traceback
-from ostinato.errors import OstinatoError, short_repr
+from ostinato.errors import OstinatoError, StoreUnavailable, short_repr
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import SECOND, Micros, to_datetime
@@ -65,7 +66,7 @@ from ostinato.workflows.runtime.context import (
 )
 from ostinato.workflows.runtime.load import LoadedRun, load_run
 from ostinato.workflows.store import statement
-from ostinato.workflows.tools import MutationContext, Mutator, Reconciled, Tools
+from ostinato.workflows.tools import NOT_KNOWN_YET, MutationContext, Reconciled, Tools
 
 _ELSEWHERE: Micros = 5 * SECOND  # after which a run whose code this node lacks may be claimed again
 _TRIES = 3  # how often `prepare` is called if the events that it reserves have been skipped meanwhile
@@ -77,7 +78,7 @@ class Refused(Exception):
 
 
 class WorkflowBody:
-    """Works on claimed runs of workflows."""
+    """Executes claimed runs of workflows."""
 
     def __init__(self, engine: Engine, codes: Codes, tools: Tools, fix: Callable[..., Awaitable[bool]]) -> None:
         self._engine = engine
@@ -107,12 +108,13 @@ class WorkflowBody:
                 await _Attempt(self, run, loaded, code).go()
         except Refused:
             log.warning("a run of a workflow was taken over", action="workflow_run_refused", run=run.id)
+        except StoreUnavailable:
+            raise  # the engine hands the run back
         except Exception as problem:
             log.exception("a run of a workflow could not be executed", action="workflow_run_failed", run=run.id)
             await self._fail_internally(run, problem)
 
     async def _fail_internally(self, run: Run, problem: Exception) -> None:
-        """End a run after an unexpected error, as an internal failure. This blocks the workflow."""
         record = (await read_patiently(self._store, lambda _: load_run(run.id))).record
         before, record.updated = record.updated, max(self.now(), record.updated + 1)
         failure = Failure(FailureClass.INTERNAL, describe(problem))
@@ -125,8 +127,6 @@ class WorkflowBody:
         return answer
 
     async def _commit(self, steps: Sequence[Step]) -> list[Answer]:
-        """Write steps together, and return an answer for each. An earlier try may already have written some of
-        them."""
         now = self.now()
         answers: dict[int, Answer] = {}
         for node in {step.run.node or "" for step in steps}:
@@ -137,14 +137,14 @@ class WorkflowBody:
         return [answers[id(step)] for step in steps]
 
     def _write_copies(self, steps: Sequence[Step], node: str, now: Micros) -> Operation[list[Answer]]:
-        return write([_copy(step) for step in steps], node, now, new_id, self._engine.kinds)
+        return write([_copy(step) for step in steps], node, now, self._engine.kinds)
 
     def _trouble(self, problem: Exception) -> None:
         log.warning("steps of workflows cannot be written", action="workflows_trouble", problem=str(problem))
 
     async def _leave_to_others(self, run: Run, loaded: LoadedRun) -> None:
-        """Let a run wait for a moment, so that another node can claim it. This node does not have the workflow's
-        code."""
+        """Give up the claim of a run, because this node does not have the workflow's code. The run waits for a moment.
+        After that, another node that has the code can claim it."""
         now = self.now()
         words = f"no code of workflow {loaded.workflow.name!r}, version {loaded.workflow.label}, here"
         log.warning(words, action="workflow_code_missing", run=run.id)
@@ -160,8 +160,7 @@ class WorkflowBody:
 
 
 def _copy(step: Step) -> Step:
-    """Copy a step. A try of a transaction may change the step's records, and the next try must begin with unchanged
-    records."""
+    """Copy a step with its records. Each try of a transaction changes the records, so each try needs its own copy."""
     mutation = None if step.mutation is None else replace(step.mutation)
     return replace(step, record=replace(step.record), mutation=mutation)
 
@@ -177,27 +176,24 @@ class _Attempt:
         self._record = loaded.record
         self._policy = loaded.definition.policy
         self._mutation = loaded.mutation
-        self._prepared: PreparedRun | None = None
         self._wake: tuple[Micros | None] | None = None
 
     async def go(self) -> None:
         record = self._record
+        handler = self._loaded.definition.handlers.get(record.handler)
         if record.type is HandlerType.FIXER:
             await self._fix()
-            return
-        handler = self._loaded.definition.handlers.get(record.handler)
-        if handler is None or self._loaded.definition.type_of(record.handler) is not record.type:
-            await self._without_handler()
-        elif isinstance(handler, ProducerDefinition):
+        elif isinstance(handler, ProducerDefinition) and record.type is HandlerType.PRODUCER:
             await self._produce(handler)
-        else:
+        elif isinstance(handler, ConsumerDefinition) and record.type is HandlerType.CONSUMER:
             await self._consume(handler)
+        else:
+            await self._without_handler()
 
     # Producers
 
     async def _produce(self, producer: ProducerDefinition) -> None:
         function = self._code.producer_function(producer.name)
-        assert function is not None
         ctx = self._context(Phase.EXECUTING, producer.publishes)
         returned = await self._call(ctx, lambda: function(ctx, self._state()), Phase.EXECUTING)
         if returned is not _FAILED:
@@ -207,7 +203,6 @@ class _Attempt:
 
     async def _consume(self, consumer: ConsumerDefinition) -> None:
         consumer_class = self._code.consumer_class(consumer.name)
-        assert consumer_class is not None
         record = self._record
         if self._uncertain is not None and not await self._reconcile(self._uncertain):
             return
@@ -234,11 +229,8 @@ class _Attempt:
             await self._finish(ctx.published, returned, Phase.EMITTING)
 
     async def _prepare(self, consumer: ConsumerDefinition, handler: Any) -> bool:
-        """Call the handler's `prepare`. Returns whether the run continues on this node.
-
-        If `prepare` reserves events, its result is written as a checkpoint. Otherwise the run's commit writes the
-        result, because a crash before the commit loses nothing.
-        """
+        """Call the handler's `prepare`. Return False if the run has failed. A result that reserves events is written as
+        a checkpoint. Any other result is written when the run commits."""
         for _ in range(_TRIES):
             ctx = self._context(Phase.PREPARING, (), consumer.subscribes)
             state = self._state()
@@ -260,7 +252,8 @@ class _Attempt:
             answer = await self._write(Phase.PREPARED, reserve=reserve, wake=self._wake)
             if answer is Answer.DONE:
                 self._wake = None
-                await self._reload_events()
+                loaded = await read_patiently(self._body._store, lambda _: load_run(self._run.id))
+                self._loaded.events = loaded.events
                 return True
             record.phase = Phase.PREPARING
             if answer is Answer.UNKNOWN_EVENT:
@@ -271,8 +264,7 @@ class _Attempt:
         return False
 
     async def _mutate(self, consumer: ConsumerDefinition, handler: Any, prepared: PreparedRun) -> Outcome | None:
-        """Call `mutate`, then the mutator that it requests. Returns the outcome, or None if the run does not continue
-        on this node."""
+        """Call the handler's `mutate`, then the mutator that it requests. Return None if the run failed or paused."""
         if not consumer.mutates or not prepared.events:
             return Outcome()
         ctx = self._context(Phase.MUTATING, ())
@@ -304,8 +296,7 @@ class _Attempt:
         return await self._apply(mutation)
 
     async def _key_of(self, request: MutationRequest) -> str:
-        """Return the idempotency key of the requested call (see `effect_keys`). If there may be earlier calls for the
-        same events, they are read from the ledger."""
+        """Return the idempotency key of the requested call. The key depends on earlier calls for the same events."""
         events, mutator = self._loaded.events, request.mutator
         first = effect_key(self._record.workflow_id, mutator, [event.id for event in events])
         if all(event.attempt == 1 for event in events):  # none was ever released, so no earlier run has called for them
@@ -319,15 +310,12 @@ class _Attempt:
         return key_of_call(first, orjson.loads(dump(request.params)), calls)
 
     async def _apply(self, mutation: Mutation) -> Outcome | None:
-        """Call the mutator. Returns the outcome, or None if the run does not continue on this node.
-
-        If the mutator raises an error, the error's `delivered` says whether the effect took place. An error without
-        `delivered` counts as `maybe`. For `maybe`, the mutator's `reconcile` is called to find out.
-        """
+        """Call the mutator. Return the outcome, or None if the run has failed or paused. If the mutator raises an error
+        whose `delivered` is missing or `maybe`, call its `reconcile` to find out whether the effect took place."""
         mutator = self._body.tools.mutators[mutation.mutator]
         call, params = self._mutation_context(mutation), orjson.loads(mutation.params)
         called = await self._call_user(lambda: mutator.function(call, **params))
-        problem = TimeoutError() if called.late else called.problem
+        problem = called.problem
         if problem is None:
             return await self._settle(mutation, called.returned)
         delivered = problem.delivered if isinstance(problem, HandlerFailed) else Delivered.MAYBE
@@ -343,7 +331,7 @@ class _Attempt:
         return read_outcome(self._record.outcome) if await self._reconcile(mutation) else None
 
     async def _settle(self, mutation: Mutation, result: Any, resolved_by: str | None = None) -> Outcome:
-        """Write that the effect took place and that the run is in the phase `mutated`. Returns the outcome."""
+        """Write that the effect took place, and return the outcome."""
         outcome = Outcome(OutcomeStatus.APPLIED, _storable(result))
         mutation.status, mutation.result = MutationStatus.APPLIED, dump(outcome.result)
         mutation.next_at, mutation.resolved_by = None, resolved_by
@@ -352,13 +340,12 @@ class _Attempt:
         return outcome
 
     async def _reconcile(self, mutation: Mutation) -> bool:
-        """Ask the mutator whether its effect took place. If it did, write the outcome and return True: the run
-        continues. Otherwise write that the run fails or pauses, and return False."""
+        """Ask the mutator whether its effect took place. If the effect took place, write the outcome and return True.
+        If it did not take place, or if this is still unknown, let the run fail or pause, and return False."""
         if mutation.status is MutationStatus.INDETERMINATE:
-            await self._pause(mutation, None)
+            await self._pause(mutation)
             return False
-        answer = await self._ask(self._body.tools.mutators.get(mutation.mutator), mutation)
-        now = self._body.now()
+        answer = await self._ask(mutation)
         if answer is not None and answer.status is MutationStatus.APPLIED:
             await self._settle(mutation, answer.result, resolved_by="reconciliation")
             return True
@@ -370,37 +357,38 @@ class _Attempt:
         if answer is None:
             mutation.status, mutation.next_at = MutationStatus.INDETERMINATE, None
         else:
-            following = after_attempt(mutation.attempts, self._policy, now)
+            following = after_attempt(mutation.attempts, self._policy, self._body.now())
             mutation.status, mutation.attempts, mutation.next_at = following
-        await self._pause(mutation, mutation.next_at)
+        await self._pause(mutation)
         return False
 
-    async def _ask(self, mutator: Mutator | None, mutation: Mutation) -> Reconciled | None:
-        """Return the answer of `reconcile`. An error counts as `NOT_KNOWN_YET`. Returns None if the mutator has no
-        `reconcile`."""
+    async def _ask(self, mutation: Mutation) -> Reconciled | None:
+        """Return the answer of the mutator's `reconcile`, or None if the mutator has no `reconcile`. If `reconcile`
+        raises an error or returns a wrong value, or if this process lacks the mutator, return `NOT_KNOWN_YET`."""
+        mutator = self._body.tools.mutators.get(mutation.mutator)
         if mutator is None:  # it may be back with the next deployment, or on another node
             mutation.error = f"this process has no mutator {mutation.mutator!r}"
-            return Reconciled(MutationStatus.NEEDS_RECONCILE)
+            return NOT_KNOWN_YET
         reconcile = mutator.reconcile
         if reconcile is None:
             return None
         call, params = self._mutation_context(mutation), orjson.loads(mutation.params)
         called = await self._call_user(lambda: reconcile(call, **params))
-        problem, answer = TimeoutError() if called.late else called.problem, called.returned
-        if problem is not None:
-            mutation.error = f"reconcile: {describe(problem)}"
-            return Reconciled(MutationStatus.NEEDS_RECONCILE)
+        if called.problem is not None:
+            mutation.error = f"reconcile: {describe(called.problem)}"
+            return NOT_KNOWN_YET
+        answer = called.returned
         if not isinstance(answer, Reconciled):
-            mutation.error = (
-                f"reconcile returned {short_repr(answer)}; it must return applied(…), NOT_APPLIED or NOT_KNOWN_YET"
-            )
-            return Reconciled(MutationStatus.NEEDS_RECONCILE)
+            words = "it must return applied(…), NOT_APPLIED or NOT_KNOWN_YET"
+            mutation.error = f"reconcile returned {short_repr(answer)}; {words}"
+            return NOT_KNOWN_YET
         return answer
 
-    async def _pause(self, mutation: Mutation, next_at: Micros | None) -> None:
-        """Pause the run until the outcome of its mutation is known. The mutator is asked again at `next_at`; if that is
-        None, a person must decide."""
-        if next_at is not None:
+    async def _pause(self, mutation: Mutation) -> None:
+        """Pause the run, because it is unknown whether the mutation took effect. If `mutation.next_at` is a time, the
+        run continues at this time and calls the mutator's `reconcile` again. If `mutation.next_at` is None, a person
+        must decide."""
+        if mutation.next_at is not None:
             words = f"Verifying whether {mutation.mutator} took effect"
         else:
             words = f"Nobody knows whether {mutation.mutator} took effect: {mutation.error or 'its call was cut off'}"
@@ -409,17 +397,17 @@ class _Attempt:
     # Fixing
 
     async def _fix(self) -> None:
-        """Call the fixer, and deploy the version that it returns. The failed run is then retried with that version. If
-        the fixer fails or returns None, the failure is left to a person."""
+        """Call the fixer, and deploy the version that it returns. If no version is deployed, for example because the
+        fixer fails or returns None, a person must act."""
         failed = self._loaded.failed
         assert failed is not None
         called = await self._call_user(lambda: self._body.fix(self._loaded.workflow, failed, self._code))
-        problem, fixed = TimeoutError() if called.late else called.problem, bool(called.returned)
-        if problem is not None:
+        fixed = bool(called.returned)
+        if called.problem is not None:
             log.warning(
-                f"the fixer of workflow {self._loaded.workflow.name!r} failed: {describe(problem)}",
+                f"the fixer of workflow {self._loaded.workflow.name!r} failed: {describe(called.problem)}",
                 action="workflow_fix_failed",
-                traceback=clean(job_traceback(problem)),
+                traceback=clean(job_traceback(called.problem)),
             )
         self._record.status, self._record.outcome = RunStatus.COMMITTED, dump({"fixed": fixed})
         await self._write(Phase.COMMITTED, fixed=fixed)
@@ -427,7 +415,7 @@ class _Attempt:
     # Calling and writing
 
     async def _call(self, ctx: HandlerContext, call: Callable[[], Awaitable[Any]], phase: Phase) -> Any:
-        """Call a handler, and return its result. After a failure, write the failure and return `_FAILED`."""
+        """Call a handler, and return its result. If the call fails, write the failure, and return `_FAILED`."""
         called = await self._call_user(call, ctx.begin)
         ctx.close()
         failure = ctx.failure or self._failure_of(called, phase)
@@ -437,7 +425,6 @@ class _Attempt:
         return _FAILED
 
     def _failure_of(self, called: Called, phase: Phase) -> Failure | None:
-        """Return the failure with which the call of a handler ended, or None if the handler succeeded."""
         if called.late:
             seconds = self._policy.phase_timeout / SECOND
             return Failure(FailureClass.LOGIC, f"{phase.value} took longer than {seconds:g} s")
@@ -456,7 +443,7 @@ class _Attempt:
     async def _call_user(
         self, call: Callable[[], Awaitable[Any]], begun: Callable[[asyncio.Task[Any]], None] | None = None
     ) -> Called:
-        """Call code of the user in a task, with the policy's `phase_timeout`. `begun` is called with that task."""
+        """Call the user's code in a task, for at most `phase_timeout`. Call `begun` with the task before it runs."""
 
         def begin(task: asyncio.Task[Any]) -> None:
             self._body.bodies.note_helper(self._run.id, task)
@@ -466,9 +453,8 @@ class _Attempt:
         return await call_in_task(call, self._policy.phase_timeout, begin)
 
     async def _finish(self, publications: Publications, returned: Any, phase: Phase) -> None:
-        """Commit the run. One transaction writes its publications, its new state, the new status of its reserved
-        events, and the next wake time. `returned` is the state that the handler returned. If it cannot be stored, the
-        run fails."""
+        """Commit the run. `returned` is the handler's new state: None keeps the stored state, and `CLEAR` clears it. If
+        the new state cannot be stored, the run fails."""
         state: NewState | None = None
         if returned is CLEAR:
             state = NewState(None)
@@ -488,9 +474,14 @@ class _Attempt:
         await self._write(Phase.COMMITTED, publications=publications, state=state, wake=self._wake)
 
     async def _without_handler(self) -> None:
-        """End a run whose handler does not exist in the active version. If it is unknown whether the run's mutation
-        took effect, the mutator is asked first. If the mutation's outcome is final, the run is committed. Otherwise the
-        run is cancelled."""
+        """End a run whose handler is gone from the active version.
+
+        - If it is unknown whether the mutation took effect, call `_reconcile`. If `_reconcile` finds out that the
+          mutation took effect, commit the run. Otherwise `_reconcile` lets the run fail or pause, and nothing more
+          happens.
+        - If the outcome of the mutation is final, commit the run.
+        - In all other cases, cancel the run.
+        """
         if self._uncertain is not None and not await self._reconcile(self._uncertain):
             return
         if self._record.phase.mutation_settled:
@@ -507,7 +498,7 @@ class _Attempt:
 
     @property
     def _uncertain(self) -> Mutation | None:
-        """Return the mutation of this run if it is unknown whether the mutation took effect, else None."""
+        """The run's mutation if it is unknown whether the mutation took effect. Otherwise None."""
         return self._mutation if self._mutation is not None and self._mutation.status in UNCERTAIN else None
 
     async def _write(self, phase: Phase, **step: Any) -> Answer:
@@ -544,10 +535,6 @@ class _Attempt:
         handler = self._loaded.handler
         return None if handler is None or handler.state is None else orjson.loads(handler.state)
 
-    async def _reload_events(self) -> None:
-        loaded = await read_patiently(self._body._store, lambda _: load_run(self._run.id))
-        self._loaded.events = loaded.events
-
     def _read_prepared(self) -> PreparedRun:
         document = orjson.loads(self._record.prepared or "{}")
         events = tuple(event_view(event) for event in self._loaded.events)
@@ -558,8 +545,7 @@ _FAILED = object()
 
 
 def _read_result(returned: object, consumer: ConsumerDefinition) -> tuple[Prepared, list[tuple[str, str]]]:
-    """Check the value that `prepare` returned. Returns (the value, the events to reserve), each event as (topic,
-    message id). Raises OstinatoError if the value is wrong."""
+    """Check the value that `prepare` returned. Return the value, and the events to reserve as (topic, message id)."""
     if returned is None:
         returned = Prepared()
     if not isinstance(returned, Prepared):
@@ -576,8 +562,8 @@ def _read_result(returned: object, consumer: ConsumerDefinition) -> tuple[Prepar
 
 
 def _storable(result: Any) -> Any:
-    """Return a mutator's result in the form to store. A result that is not JSON is stored as text and raises no error,
-    because the effect has taken place."""
+    """Return a mutator's result as JSON. For a result that is not JSON, return a dict whose `text` describes it. Such a
+    result is not refused, because the effect has already taken place."""
     try:
         return orjson.loads(to_json(result, "the result"))
     except OstinatoError:

@@ -1,7 +1,7 @@
-"""Call the code of users: handlers, mutators and fixers.
+"""Call the code of users: handlers, mutators and fixers. Each call runs in its own task.
 
-Each call is a task of its own. Whatever the code raises, including `SystemExit` and `CancelledError`, is returned as
-the end of the call. Only the node can cancel a run. It does so by cancelling the task that awaits `call_in_task`.
+If the code raises an exception, even `SystemExit` or `CancelledError`, the exception is returned. To cancel a run, the
+node cancels the task that awaits `call_in_task`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ _PATIENCE = 10.0  # seconds for code that was cancelled to end
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """The end of a call: its result, or its exception. `late` means that the call was cancelled because it took too
-    long."""
+    """The result or the exception of a call. `late` means that the call was cancelled at its time limit."""
 
     returned: Any = None
     problem: BaseException | None = None
@@ -29,9 +28,8 @@ class Called:
 async def call_in_task(
     call: Callable[[], Awaitable[Any]], timeout: Micros, begun: Callable[[asyncio.Task[Any]], None]
 ) -> Called:
-    """Call a function in a task, with a time limit. `begun` is called with the task before the task runs. After the
-    limit the task is cancelled. If the code ignores the cancellation, the task is abandoned after a while, so that it
-    cannot delay its workflow."""
+    """Call a function in a task, with a time limit. `begun` is called with the task before the task runs. At the time
+    limit, the task is cancelled. If it still runs a while later, it is abandoned and cannot delay its workflow."""
     task = asyncio.get_running_loop().create_task(_capture(call))
     begun(task)
     try:
@@ -39,7 +37,7 @@ async def call_in_task(
         if not task.done():
             task.cancel()
             await asyncio.wait({task}, timeout=_PATIENCE)
-            return Called(late=True)
+            return Called(problem=TimeoutError(), late=True)
     except asyncio.CancelledError:
         task.cancel()
         await asyncio.wait({task})

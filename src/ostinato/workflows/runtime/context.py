@@ -1,8 +1,8 @@
-"""Define the `ctx` argument of handlers. It refuses operations that the phase does not allow, and records what a
-handler requests.
+"""Define the `ctx` argument of handlers. Its methods record what the handler requests, and refuse what the phase does
+not allow.
 
-If a call of `ctx` fails, the run fails, even if the handler catches the error. The first such failure counts, and the
-handler's result is discarded. Code that does not use `ctx` cannot be controlled.
+If a call of `ctx` fails, the run fails, even if the handler catches the error. The first such failure is stored, and
+the handler's result is discarded.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NoReturn, TypeVar
@@ -20,7 +20,7 @@ import orjson
 from ostinato.engine.context import clean, to_json
 from ostinato.engine.log import log
 from ostinato.engine.outages import read_patiently
-from ostinato.errors import OstinatoError, StoreError, is_text, short_repr
+from ostinato.errors import OstinatoError, StoreError, did_you_mean, is_text, list_choices, short_repr
 from ostinato.model import Json
 from ostinato.store.contract import Operation, Row, Store
 from ostinato.when.instants import Micros, to_datetime
@@ -30,7 +30,7 @@ from ostinato.workflows.errors import HandlerFailed, LogicError, PhaseViolation
 from ostinato.workflows.model import FailureClass, HandlerRun, NewInput, Phase, Publication, Publications, TopicEvent
 from ostinato.workflows.rows import read_event
 from ostinato.workflows.store import statement
-from ostinato.workflows.tools import Tools, unknown_tool
+from ostinato.workflows.tools import Tools
 
 T = TypeVar("T")
 _MOST_PEEKED = 1000
@@ -55,7 +55,7 @@ _CALLED = {
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An event as a handler sees it. `id` is its message id."""
+    """An event as a handler sees it. `id` is the message id that the publisher chose."""
 
     topic: str
     id: str
@@ -76,14 +76,12 @@ def event_view(event: TopicEvent) -> Event:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """The value that `prepare` returns.
+    """The value that `prepare` returns. Raises `LogicError` if an argument is wrong.
 
     - `reserve`: the events to reserve, as a list of events or as a mapping from topic to message ids
     - `data`: JSON with everything that `mutate` and `next` need
-    - `title`: what will be done, in words, or None, if there is no title
-    - `wake_at`: when the consumer runs again even without an event, as an aware datetime, or None, if only events count
-
-    Raises `LogicError` if one of these is wrong. The policy's `wake_min` and `wake_max` limit `wake_at`.
+    - `title`: what will be done, in words
+    - `wake_at`: when the consumer runs again even without an event; the policy's `wake_min` and `wake_max` limit it
     """
 
     reserve: Sequence[Event] | Mapping[str, Sequence[str]] = ()
@@ -124,8 +122,7 @@ class PreparedRun:
 
 
 class MutationRequested(BaseException):
-    """Raised by `await ctx.mutate(…)`, to end the method `mutate` of a handler. The rest of the method never runs. The
-    host then calls the requested mutator."""
+    """Raised by `await ctx.mutate(…)`, to end a handler's `mutate`. The node then calls the requested mutator."""
 
 
 @dataclass(slots=True)
@@ -182,22 +179,26 @@ class HandlerContext:
         return [event_view(read_event(row)) for row in await read_patiently(self._store, by_message)] if keys else []
 
     async def read(self, name: str, /, **params: Any) -> Any:
-        """Call a declared reader."""
+        """Call the reader `name`, and return its result. If the reader raises an error, the run fails."""
         self._allow("read")
         reader = self._find_tool("reader", name, self._tools.readers)
-        self._check_params(reader, params, f"reader {name!r}")
-        return await self._guard(reader(**params), f"reader {name!r}")
+        what = f"reader {name!r}"
+        self._check_params(reader, params, what)
+        try:
+            return await reader(**params)
+        except BaseException as problem:
+            if not is_cancelled(problem):  # recorded at once: the run fails even if the handler catches the error
+                self.failure = self.failure or classify(problem, what)
+            raise
 
     # Publishing
 
     def register_input(self, source: str, type: str, id: str, title: str = "") -> str:
-        """Register an object of another system, such as an e-mail, that causes events. Returns the input id to pass to
+        """Register an object of another system, such as an e-mail, that causes events. Return the input id to pass to
         `publish`. The same source, type and id always give the same input id."""
         self._allow("register_input")
         for name, value in (("source", source), ("type", type), ("id", id)):
-            if not is_text(value) or len(value) > _LONGEST_MESSAGE_ID:
-                words = f"is not a text of at most {_LONGEST_MESSAGE_ID} characters"
-                raise self._refuse(f"register_input: {name} {short_repr(value)} {words}")
+            self._check_id(value, f"register_input: {name}")
         if not isinstance(title, str) or len(title) > _LONGEST_TITLE:
             words = f"is not a text of at most {_LONGEST_TITLE:,} characters"
             raise self._refuse(f"register_input: title {short_repr(title)} {words}")
@@ -214,13 +215,13 @@ class HandlerContext:
         *,
         input: str | None = None,
     ) -> None:
-        """Publish an event to one or several topics when this run commits. In a producer, `input` is an id that
-        `register_input` returned. In `next`, `input` must be None: the event gets the inputs of the events that
-        `prepare` reserved."""
+        """Publish an event to one or several topics when this run commits.
+
+        In a producer, `input` is an id that `register_input` returned. In a consumer's `next`, `input` must be None:
+        the new event has the same inputs as the events that `prepare` reserved.
+        """
         self._allow("publish")
-        if not is_text(message_id) or len(message_id) > _LONGEST_MESSAGE_ID:
-            words = f"is not a text of at most {_LONGEST_MESSAGE_ID} characters"
-            raise self._refuse(f"publish: message_id {short_repr(message_id)} {words}")
+        self._check_id(message_id, "publish: message_id")
         if self._phase is Phase.EXECUTING and not (isinstance(input, str) and input in self.published.inputs):
             raise self._refuse(f"publish: input {short_repr(input)} is none that register_input returned in this run")
         if self._phase is Phase.EMITTING and input is not None:
@@ -242,12 +243,10 @@ class HandlerContext:
     # Mutating
 
     def mutate(self, name: str, /, **params: Any) -> Coroutine[Any, Any, NoReturn]:
-        """Request a call of the mutator `name` with these parameters. Await the returned coroutine. The `await` ends
-        the handler's method, and the host then calls the mutator."""
+        """Request a call of the mutator `name` with these parameters. The handler must write `await ctx.mutate(…)` in
+        its method `mutate`. The `await` does not return: it ends this method. After that, the node calls the
+        mutator."""
         self._allow("mutate")
-        if self.requested is not None:
-            first = self.requested.mutator
-            raise self._refuse(f"mutate has called {first!r} already; a run has one effect at most")
         mutator = self._find_tool("mutator", name, self._tools.mutators)
         self._check_params(mutator.function, params, f"mutator {name!r}", "call")
         try:
@@ -259,11 +258,8 @@ class HandlerContext:
         return request
 
     async def _request(self, request: MutationRequest) -> NoReturn:
-        """Record `request`, and raise `MutationRequested` to end the handler's method `mutate`."""
+        """Record `request`, and raise `MutationRequested` to end the handler's `mutate`."""
         self._allow("mutate")
-        if self.requested is not None:
-            first = self.requested.mutator
-            raise self._refuse(f"mutate has called {first!r} already; a run has one effect at most")
         if asyncio.current_task() is not self._task:
             raise self._refuse(f"ctx.mutate({request.mutator!r}, …) is in a task of its own; await it in mutate itself")
         self.requested = request
@@ -276,8 +272,8 @@ class HandlerContext:
         self._task = task
 
     def close(self) -> None:
-        """End the phase: from now on, a task that the handler has left running cannot use `ctx`. If a call of
-        `ctx.mutate` was not awaited, record a logic error, because the effect would be lost."""
+        """End the phase. Tasks that the handler has left running can no longer use `ctx`. If the handler called
+        `ctx.mutate` and did not await it, record a logic error."""
         self._over = True
         for name, request in self._requests:
             if inspect.getcoroutinestate(request) == inspect.CORO_CREATED:
@@ -288,20 +284,19 @@ class HandlerContext:
         if not is_text(name):
             raise self._refuse(f"{short_repr(name)} is not the name of a {what}")
         if name not in tools:
-            raise self._refuse(unknown_tool(what, name, tools))
+            hint = did_you_mean(name, tools) or list_choices(sorted(tools))
+            raise self._refuse(f"there is no {what} {name!r}; {hint}")
         return tools[name]
 
     def _check_params(self, function: Callable[..., Any], params: dict[str, Any], what: str, *first: str) -> None:
-        """Check that a reader or a mutator accepts these parameters, before it is called. Raises `PhaseViolation` if it
-        does not accept them."""
+        """Raise `PhaseViolation` if a reader or a mutator does not accept these parameters."""
         try:
             inspect.signature(function).bind(*first, **params)
         except TypeError as problem:
             raise self._refuse(f"{what}: {problem}") from None
 
     def _allow(self, operation: str) -> None:
-        """Raise `PhaseViolation` if the phase does not allow the operation, if the run has failed, or if the phase is
-        over."""
+        """Raise `PhaseViolation` if the operation is not allowed now."""
         if self._over:
             raise PhaseViolation(f"ctx.{operation}: {_CALLED[self._phase]} is over; await what it starts")
         if self.failure is not None:
@@ -309,22 +304,19 @@ class HandlerContext:
         if self._phase not in _PHASES[operation]:
             allowed = " and ".join(_CALLED[phase] for phase in _PHASES[operation])
             raise self._refuse(f"ctx.{operation} is not allowed in {_CALLED[self._phase]}, only in {allowed}")
+        if operation == "mutate" and self.requested is not None:
+            first = self.requested.mutator
+            raise self._refuse(f"mutate has called {first!r} already; a run has one effect at most")
+
+    def _check_id(self, value: str, place: str) -> None:
+        if not is_text(value) or len(value) > _LONGEST_MESSAGE_ID:
+            words = f"is not a text of at most {_LONGEST_MESSAGE_ID} characters"
+            raise self._refuse(f"{place} {short_repr(value)} {words}")
 
     def _refuse(self, words: str) -> PhaseViolation:
-        """Record a logic error, and return the exception for the caller to raise. The run fails even if the handler
-        catches the exception."""
+        """Record a logic error, so that the run fails even if the error is caught. Return the exception to raise."""
         self.failure = self.failure or Failure(FailureClass.LOGIC, words)
         return PhaseViolation(words)
-
-    async def _guard(self, call: Awaitable[T], what: str) -> T:
-        """Await a call of a reader. If it raises, its error is classified and recorded at once, so that the run fails
-        even if the handler catches the error."""
-        try:
-            return await call
-        except BaseException as problem:
-            if not is_cancelled(problem):
-                self.failure = self.failure or classify(problem, what)
-            raise
 
     def _subscribed(self, topic: Topic | str, operation: str) -> str:
         self._allow(operation)
@@ -341,14 +333,14 @@ class HandlerContext:
 
 
 def is_cancelled(problem: BaseException) -> bool:
-    """Return whether the current task is being cancelled from outside, by its node or by its timeout. A
-    `CancelledError` that the code itself raises is an error like any other."""
+    """Return whether `problem` means that the node or a timeout is cancelling the current task. A `CancelledError` that
+    the user's code raises by itself does not count."""
     task = asyncio.current_task()
     return isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
 def classify(problem: BaseException, what: str) -> Failure:
-    """Return the failure for an error that a reader or a mutator raised."""
+    """Return the failure for an error of a reader or a mutator. `what` names the reader or mutator in the message."""
     if isinstance(problem, HandlerFailed):
         return Failure(problem.failure, shorten(_words_of(problem)))
     if isinstance(problem, TimeoutError | ConnectionError | StoreError):
@@ -358,7 +350,7 @@ def classify(problem: BaseException, what: str) -> Failure:
 
 
 def classify_handler(problem: BaseException) -> Failure:
-    """Classify an error that a handler raised. The result has the class of the failure and a message for people."""
+    """Return the failure for an error that a handler raised."""
     if isinstance(problem, HandlerFailed):
         return Failure(problem.failure, shorten(_words_of(problem)))
     if not isinstance(problem, Exception):
@@ -367,7 +359,7 @@ def classify_handler(problem: BaseException) -> Failure:
 
 
 def describe(problem: BaseException) -> str:
-    """Return the type and the message of an error as a short text without characters that a store refuses."""
+    """Return the type and the message of an error, shortened, and without characters that a store refuses."""
     words = _words_of(problem)
     return shorten(f"{type(problem).__name__}: {words}" if words else type(problem).__name__)
 
@@ -385,7 +377,6 @@ def shorten(words: str) -> str:
 
 
 def wake_time(prepared: Prepared, now: Micros) -> Micros | None:
-    """Return the wake time that `prepare` returned, in microseconds, or None."""
     wake_at = prepared.wake_at
     if wake_at is None:
         return None

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeVar
 
 from ostinato.store.contract import Operation
 from ostinato.workflows.definition import Definition
 from ostinato.workflows.model import HandlerRun, HandlerState, HandlerType, Mutation, Phase, TopicEvent, Workflow
-from ostinato.workflows.rows import (
-    read_definition,
-    read_event,
-    read_handler,
-    read_mutation,
-    read_run,
-    read_workflow,
-)
+from ostinato.workflows.rows import read_definition, read_event, read_handler, read_mutation, read_run, read_workflow
 from ostinato.workflows.store import statement
-
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class LoadedRun:
-    """A run with its workflow. `events` are the events that the run has reserved. For a fixer's run, `failed` is the
-    failed run that the fixer is to repair."""
+    """A run with its workflow and the events that it has reserved. For a fixer's run, `failed` is the run to repair."""
 
     record: HandlerRun
     workflow: Workflow

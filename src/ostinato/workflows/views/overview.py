@@ -1,4 +1,4 @@
-"""Build the overview of a workflow. It shows the status, the timing, the pending events and the latest activity."""
+"""Build the overview of a workflow: its status, timing, pending events and latest activity."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ RUNNING, IDLE, NEEDS_ATTENTION, STOPPED = "Running", "Idle", "Needs attention", 
 
 @dataclass(frozen=True, slots=True)
 class InputGroup:
-    """The inputs of one source and type, such as the e-mails of a mailbox, counted by status. `attention` counts those
-    that wait for a person or have become stale."""
+    """The inputs of one source and type, such as the e-mails of a mailbox. `pending`, `done` and `skipped` count the
+    inputs with this status. `attention` counts the inputs that wait for a person or have become stale."""
 
     source: str
     type: str
@@ -45,11 +45,11 @@ class WorkflowInfo:
     """The overview of a workflow.
 
     - `status`: Running, Idle, Needs attention or Stopped
-    - `issue`: the problem that blocks the workflow, in words, or None, if the workflow is not blocked
-    - `choices`: the choices with which `resolve` can settle the issue
-    - `timing`: when the workflow checks next, in words, or that it is paused, stopped for good or waiting for a person
-    - `pending`: a dict from topic to the number of pending events
-    - `run_id`: the id of the run that is active or paused in place, or None, if there is no such run
+    - `issue`: the problem that blocks the workflow, in words; None if the workflow is not blocked
+    - `choices`: the choices by which `resolve` can settle the issue
+    - `timing`: when the producers run, in words, or why they do not run
+    - `pending`: the number of pending events of each topic
+    - `run_id`: the id of the run that is active or paused; None if there is no such run
     - `deployed`: when the workflow was first deployed
     - `orphaned`: the topics in `pending` that no handler of this version consumes
     """
@@ -68,7 +68,6 @@ class WorkflowInfo:
     orphaned: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """Return this view as JSON, to be stored under a request id."""
         kept = asdict(self)
         times = {name: kept[name] and kept[name].isoformat() for name in ("next_run", "deployed")}
         return {**kept, **times}
@@ -85,8 +84,8 @@ class WorkflowDetail(WorkflowInfo):
     """The overview of a workflow, with its inputs and its latest activity.
 
     - `inputs`: the numbers of inputs, in groups by source and type
-    - `attention`: how many inputs need a person, in words, or None, if no input needs a person
-    - `activity`: a line for each of the latest runs that processed events, the latest run first
+    - `attention`: how many inputs need a person, in words; None if no input needs a person
+    - `activity`: a line for each of the latest runs that processed events, newest first
     """
 
     inputs: tuple[InputGroup, ...] = ()
@@ -107,8 +106,8 @@ def workflow_info(
     mutation: Mutation | None,
     now: Micros,
 ) -> WorkflowInfo:
-    """Return the overview of a workflow. `pending` maps a topic to the number of its pending events. `failed` is the
-    run that blocks the workflow, and `mutation` is the latest mutation of that run."""
+    """Return the overview of a workflow. `pending` counts the pending events of each topic. `failed` is the run that
+    blocks the workflow, and `mutation` is the latest mutation of that run."""
     definition = read_definition(workflow.definition)
     look = next_look(definition, handlers, now) if workflow.runnable else None
     return WorkflowInfo(
@@ -128,8 +127,8 @@ def workflow_info(
 
 
 def status_of(workflow: Workflow) -> str:
-    """Return the status that users see. If a person must resolve the workflow's problem, the status is
-    `Needs attention`, even if the workflow is paused; `timing` then says that it is paused."""
+    """Return the status that users see. A paused workflow with a problem that needs a person has the status "Needs
+    attention", not "Stopped"."""
     blocked = workflow.blocked
     if workflow.state is WorkflowState.ARCHIVED:
         return STOPPED
@@ -186,8 +185,8 @@ def _choices(workflow: Workflow, failed: HandlerRun | None, mutation: Mutation |
 
 
 def input_groups(counts: Iterable[tuple[str, str, str, int, int]]) -> tuple[InputGroup, ...]:
-    """Add up numbers of inputs by source and type. A row is (source, type, state, number of inputs, number of inputs
-    that need attention). The state `held` counts as pending."""
+    """Add up the numbers of inputs by source and type. A row of `counts` is (source, type, state, number of inputs,
+    number of these inputs that need attention)."""
     groups: dict[tuple[str, str], Counter[str]] = {}
     for source, kind, state, number, attention in counts:
         status = "pending" if state == "held" else state
@@ -196,6 +195,6 @@ def input_groups(counts: Iterable[tuple[str, str, str, int, int]]) -> tuple[Inpu
 
 
 def attention_of(groups: Iterable[InputGroup]) -> str | None:
-    """Describe how many inputs need a person; None if none does."""
+    """Describe how many inputs need a person. Return None if no input needs a person."""
     number = sum(group.attention for group in groups)
     return f"{counted(number, 'input')} {'needs' if number == 1 else 'need'} your attention" if number else None

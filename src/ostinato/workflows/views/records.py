@@ -1,4 +1,4 @@
-"""Build the views of a workflow's attempts, events, inputs and outputs. An attempt is one run of a handler."""
+"""Build the views of a workflow's runs, events, inputs and outputs. Each attempt of a handler is a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _read(text: str | None) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class HandlerRunInfo:
-    """One attempt of a handler. `retry_of` is the id of the attempt before it."""
+    """One attempt of a handler. `retry_of` is the id of the previous attempt, or of the run that a fixer must fix."""
 
     id: str
     handler: str
@@ -59,7 +59,6 @@ def run_info(record: HandlerRun) -> HandlerRunInfo:
 
 
 def title_of(record: HandlerRun) -> str | None:
-    """Return the title that `prepare` set, or None."""
     prepared = _read(record.prepared)
     title = None if prepared is None else prepared.get("title")
     return None if title is None else str(title)
@@ -67,8 +66,7 @@ def title_of(record: HandlerRun) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class EventInfo:
-    """An event. `id` sorts by time, so it also serves as the cursor of a list. `message_id` is the id that the
-    publisher gave the event."""
+    """An event. `id` grows with time, so it can be a list's cursor. `message_id` is the id that the publisher chose."""
 
     id: str
     topic: str
@@ -102,11 +100,11 @@ class InputInfo:
     """An object of another system that causes events.
 
     - `status`: pending, done or skipped
-    - `attention`: "blocked" or "stale" if a person should look at the input, or None, if that is not needed
+    - `attention`: "blocked" or "stale" if a person should look at the input, else None
     - `outputs`: the number of effects that the input caused
     - `result`: what came of the input, in words
 
-    An input is "blocked" if a run that waits for a person has reserved some of the input's events. An input is "stale"
+    An input is blocked if some of its events are reserved by a run, and that run waits for a person. An input is stale
     if it has been pending for longer than the policy's `stale_after`.
     """
 
@@ -123,8 +121,8 @@ class InputInfo:
 
 
 def input_info(record: InputRecord, state: str, outputs: int, stale_before: Micros) -> InputInfo:
-    """Return the view of an input. `state` is a status, or "held". A held input is pending, and its events are reserved
-    by a run that waits for a person."""
+    """Return the view of an input. `state` is the input's status, or "held" if a run that waits for a person has
+    reserved events of the input. A pending input is stale if it was created before `stale_before`."""
     held = state == HELD
     status = PENDING if held else state
     stale = status == PENDING and record.created < stale_before
@@ -143,7 +141,7 @@ def input_info(record: InputRecord, state: str, outputs: int, stale_before: Micr
 
 
 def _result(status: str, outputs: int) -> str:
-    """Say in words what came of an input: `Pending`, `2 outputs`, `No external changes`."""
+    """Describe what came of an input: `Pending`, `2 outputs`, `No external changes`."""
     match status, outputs:
         case "pending", 0:
             return "Pending"
@@ -168,10 +166,9 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class OutputInfo:
-    """An effect on another system, from the ledger.
+    """An effect on another system. `stems_from` describes the inputs that caused the effect.
 
-    `status` is "applied", or "unconfirmed" as long as it is unknown whether the effect took place. In the view of one
-    run it may also be "failed". `stems_from` describes the inputs that caused the effect.
+    `status` is "applied", or "unconfirmed" while the outcome is unknown. In a `RunDetail`, it may also be "failed".
     """
 
     id: str
@@ -209,7 +206,7 @@ _OUTPUTS = {MutationStatus.APPLIED: APPLIED, MutationStatus.FAILED: "failed"}
 
 
 def _stems_from(inputs: Sequence[InputRecord]) -> str:
-    """Return the title of a single input, or the number of inputs of each type: `5 emails (batch)`."""
+    """Describe inputs: a single input by its title, several by number and type, such as "5 emails (batch)"."""
     if len(inputs) == 1:
         return inputs[0].title or f"{inputs[0].type} {inputs[0].external_id}"
     return f"{listed(Counter(record.type for record in inputs))} (batch)" if inputs else ""
@@ -217,12 +214,14 @@ def _stems_from(inputs: Sequence[InputRecord]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RunDetail:
-    """A run of a handler, with its attempts, its events and its output.
+    """A run of a handler.
 
-    - `run`: the run itself
-    - `attempts`: all runs in the chain of retries that `run` belongs to, with the fixer's runs; the first run is first
-    - `events`: the events that `run` reserved
-    - `output`: the latest effect that `run` requested or took over, or None, if there is no such effect
+    - `attempts`: the runs in the chain of retries to which the run belongs, oldest first, at most 1,000. If the
+      workflow's fixer (the function that repairs the code after a logic error) ran for one of them, the fixer's run is
+      included.
+    - `events`: the events that the run reserved, at most 1,000
+    - `output`: the latest effect of the run: an effect that the run requested, or an effect of an earlier attempt that
+      the run continues. None if the run has no effect.
     """
 
     run: HandlerRunInfo

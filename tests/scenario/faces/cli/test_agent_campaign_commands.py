@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 from ostinato import Conflict, NotFound, Ostinato, OstinatoError, SyncOstinato
 from ostinato.client import Client, SyncClient
-from ostinato.faces.cli import agent_campaign_commands
+from ostinato.faces.cli import agent_campaign_commands, waiting
 from ostinato.faces.cli.agent_arguments import CampaignFlags, read_segment
 from ostinato.faces.cli.agent_campaign_commands import count_words
 from ostinato.faces.cli.main import app
@@ -206,7 +206,7 @@ def test_progress_is_drawn_and_ctrl_c_leaves_the_campaign_alone(
         def progress(self, what: str, total: float | None = None) -> Any:
             return nullcontext(draw)
 
-    monkeypatch.setattr(agent_campaign_commands, "_LOOK", 0.01)
+    monkeypatch.setattr(waiting, "_LOOK", 0.01)
 
     async def main(url: str) -> str:
         async with Client(url, patience=5) as client:
@@ -297,8 +297,9 @@ def test_the_client_makes_every_call(node: SyncOstinato, tmp_path: Path) -> None
         assert schedules.pause("s", "rest")["status"] == "paused"
         assert schedules.resume("s")["status"] == "active"
         assert [one["id"] for one in schedules.list(status="active", user_external_id="ada")] == ["s"]
-        run_id = schedules.trigger("s")
-        assert [one["id"] for one in schedules.runs("s")] == [run_id]
+        triggered = schedules.trigger("s")
+        assert (triggered["status"], triggered["reason"]) == ("started", None)
+        assert [one["id"] for one in schedules.runs("s")] == [triggered["run_id"]]
         assert schedules.cancel("s", "enough")["reason"] == "enough"
         with pytest.raises(NotFound):
             schedules.get("none")

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
-from dataclasses import fields
+from contextlib import nullcontext
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ostinato import Ostinato
+from ostinato.faces.cli import waiting
 from ostinato.faces.cli.main import Later, app
 from ostinato.faces.cli.options import RunOptions, ScheduleOptions
+from ostinato.faces.cli.output import Output
+from ostinato.faces.cli.session import Place as ConnectedPlace
+from ostinato.faces.cli.session import Session, connect
 from ostinato.faces.http.shapes.runs import Start
 from ostinato.faces.http.shapes.schedules import Definition
+from ostinato.store.contract import Operation, sql
+from ostinato.webhooks.subscriptions import read_webhook, webhook_row
 from tests.support.commands import Place
 
 HOW_RUNS_ARE_DONE = (
@@ -240,6 +249,56 @@ def test_a_webhook_is_made_changed_stopped_and_removed(place: Place) -> None:
     assert place.json("webhooks", "delete", id) == {"id": id, "deleted": True}
     assert [one["id"] for one in place.json("webhooks", "list")["items"]] == [again["id"]]
     assert "there is no webhook" in place.error("webhooks", "show", id, code=1)
+
+
+def test_a_webhook_is_found_by_its_url_among_any_number(tmp_path: Path) -> None:
+    store = f"sqlite:///{tmp_path}/store.db"
+    here = Place({"OSTINATO_STORE": store, "OSTINATO_SERVER": None}, "store")
+    first = here.json("webhooks", "create", "https://hooks.example/first")
+
+    async def copy() -> None:
+        def insert(_: int) -> Operation[None]:
+            (row,) = yield sql("list_webhooks", namespace="default", after="", limit=1)
+            webhook = read_webhook(row)
+            copies = [
+                replace(webhook, id=f"{webhook.id}{n:04}", url=f"https://hooks.example/{n:04}") for n in range(1001)
+            ]
+            yield sql("insert_webhooks", [webhook_row(copy) for copy in copies])
+
+        async with Ostinato(store).connected() as ostinato:
+            await ostinato.store.run(insert)
+
+    asyncio.run(copy())
+    assert here.json("webhooks", "show", "https://hooks.example/1000")["id"] == f"{first['id']}1000"
+    assert "there is no webhook to https://x.example" in here.error("webhooks", "show", "https://x.example", code=1)
+
+
+def test_waiting_for_a_backfill_without_a_node_says_so(
+    place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place.run("schedules", "create", "hourly", "every 1h", "send")
+    range_ = ("--first", "2026-01-01T00:00Z", "--last", "2026-01-02T00:00Z", "--rate", "1")
+    begun = place.json("schedules", "backfill", "hourly", *range_)["backfill"]
+    shown = asyncio.Event()
+
+    class Drawing(Output):
+        def progress(self, what: str, total: float | None = None) -> Any:
+            return nullcontext(lambda *_, **__: shown.set())
+
+    async def wait() -> list[Any]:
+        names = ("OSTINATO_STORE", "OSTINATO_SERVER", "OSTINATO_NAMESPACE")
+        store, server, namespace = (place.environ.get(name) for name in names)
+        where = ConnectedPlace(store or "", server, namespace=namespace)
+        async with connect(where) as client, asyncio.timeout(20):
+            session = Session(client, Drawing(), where)
+            ended = asyncio.ensure_future(waiting.wait_for_backfills(session, [("hourly", begun)]))
+            await shown.wait()
+            await client.schedules.turn_backfill("hourly", begun, "cancel")
+            return await ended
+
+    monkeypatch.setattr(waiting, "_LOOK", 0.01)
+    assert [backfill["state"] for backfill in asyncio.run(wait())] == ["cancelled"]
+    assert "no node is at work there: it waits until one is started" in capsys.readouterr().err
 
 
 def test_a_backfill_is_paused_resumed_and_cancelled(place: Place) -> None:

@@ -78,3 +78,16 @@ def test_a_start_or_a_step_that_no_node_serves_says_so(place: Place, tmp_path: P
     answer = place.run("journeys", "step", id, "ask", "--input", '{"ok": true}', "--json")
     assert json.loads(answer.stdout)["_note"].startswith(note)
     assert f"note: {note}" in answer.stderr
+
+
+def test_a_wrong_input_is_reported_with_its_place(place: Place, tmp_path: Path) -> None:
+    strict = ASKING.replace("properties: {a:", "required: [a]\n      properties: {a:")
+    place.run("journeys", "deploy", written(tmp_path, strict))
+    start = ("journeys", "start", "asking")
+    assert place.error(*start, code=2).strip() == 'error: --input: "a" is a required property'
+    wrong = place.error(*start, "--input", '{"a": "x"}', code=2).strip()
+    assert wrong == """error: --input, a 'x': "x" is not of type "integer\""""
+    id = place.json(*start, "--input", '{"a": 1}')["journeyId"]
+    step = ("journeys", "step", id, "ask", "--input")
+    assert place.error(*step, "{}", code=2).strip() == 'error: --input: "ok" is a required property'
+    assert place.error(*step, "5", code=2).strip() == 'error: --input 5: 5 is not of type "object"'

@@ -11,7 +11,7 @@ import time
 import pytest
 
 from tests.support.commands import run_command
-from tests.support.serving import OSTINATO
+from tests.support.forked_python import OSTINATO
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 

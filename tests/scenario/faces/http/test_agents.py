@@ -66,6 +66,23 @@ def test_a_message_is_handled_once_and_read_again(tmp_path: Path) -> None:
     run(main, tmp_path)
 
 
+def test_of_ten_messages_with_one_id_one_is_new_and_takes_effect(tmp_path: Path) -> None:
+    """They come at once, each as a call of its own, and every answer names the same turn."""
+
+    async def main(web: Api) -> None:
+        _, outbox = declare_buddy(web.app)
+        message = {"user": "ada", "text": "hello", "id": "m1"}
+        answers = await asyncio.gather(*(web.post("/agents/buddy/messages", message) for _ in range(10)))
+        assert {answer.status_code for answer in answers} == {202}
+        assert sorted(answer.json()["new"] for answer in answers) == [False] * 9 + [True]
+        (turn,) = {answer.json()["turn_id"] for answer in answers}
+        await web.get(f"/agents/buddy/turns/{turn}/outcome?wait=20")
+        await say(web, "and again", "m2")
+        assert outbox.texts == ["you said: hello", "you said: and again"]
+
+    run(main, tmp_path)
+
+
 def test_agents_are_listed_as_nodes_declared_them(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         declare_buddy(web.app)

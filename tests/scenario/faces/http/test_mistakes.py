@@ -204,6 +204,12 @@ WRONG_DEFINITIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"action": {"job": "note", "input": {"m": 1}}}, {"body.action.input.m": 1}),
     ({"input": {"n": "x"}}, {"body.input.n": "x"}),
     ({"retry": {"attempts": 0}}, {"body.retry": {"attempts": 0}}),
+    ({"action": {"job": None}}, {"body.action.job": None}),
+    ({"action": None}, {"body.action": None}),
+    ({"action": {"http": {"url": "x"}}}, {"body.action.http.url": "x"}),
+    ({"action": {"http": {"url": "https://a.example", "method": "FROB"}}}, {"body.action.http.method": "FROB"}),
+    ({"action": {"http": {"url": "https://a.example", "expect": ["x"]}}}, {"body.action.http.expect": ["x"]}),
+    ({"action": {"job": "http", "input": {"url": 5}}}, {"body.action.input.url": 5}),
 ]
 
 
@@ -224,5 +230,264 @@ def test_every_mistake_of_a_definition_has_its_place(
             assert {one["field"]: one.get("value") for one in problem["problems"]} == places, problem
             assert problem["field"] == problem["problems"][0]["field"]
             assert all(one["message"] in problem["detail"] or len(places) > 1 for one in problem["problems"])
+
+    run(main, tmp_path)
+
+
+CALL = {"url": "https://a.example", "headers": {"Authorization": "Bearer hunter2"}}
+NEVER, EARLY = "2020-01-01T00:30:00Z", "0001-01-01T00:00:00+10:00"
+PAST = {"first": "2020-01-01T00:00:00Z", "last": "2020-02-01T00:00:00Z"}
+COMING = "2126-01-01T03:00:00Z"
+PERIOD = {"first": "2026-01-01T00:00:00Z", "last": "2026-01-05T00:00:00Z"}
+NIGHTLY, CALLER = "/schedules/nightly", "/schedules/caller"
+WRONG_CALLS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    (f"{NIGHTLY}/trigger", {"input": {"n": "x", "m": 1}}, {"body.input.m": 1, "body.input.n": "x"}, "it takes n"),
+    (f"{CALLER}/trigger", {"input": {"url": "x"}}, {"body.input.url": "x"}, "only http and https are called"),
+    (f"{NIGHTLY}/resume", {"catchup": "often"}, {"body.catchup": "often"}, "use 'skip', 'latest', 'all'"),
+    (f"{NIGHTLY}/resume", {"catchup": {"window": "x"}}, {"body.catchup": {"window": "x"}}, "write 'PT15M'"),
+    (f"{NIGHTLY}/skip", {"at": NEVER}, {"body.at": NEVER}, "its next one is"),
+    (f"{NIGHTLY}/skip", {"at": EARLY}, {"body.at": EARLY}, "check the year"),
+    (f"{NIGHTLY}/put-back", {"at": NEVER}, {"body.at": NEVER}, "no time of it is"),
+    (f"{NIGHTLY}/move", {"at": NEVER, "to": NEVER}, {"body.at": NEVER}, "its next one is"),
+    (f"{NIGHTLY}/move", {"at": COMING, "to": NEVER}, {"body.to": NEVER}, "choose a time after 2125-12-31T03:00:00Z"),
+    (f"{NIGHTLY}/backfills", {**PAST, "first": COMING}, {"body.last": PAST["last"]}, "end it later"),
+    (f"{NIGHTLY}/backfills", {**PAST, "first": EARLY}, {"body.first": EARLY}, "check the year"),
+    (
+        f"{NIGHTLY}/backfills",
+        {**PAST, "last": COMING},
+        {"body.last": COMING},
+        "the schedule runs those itself; end it at",
+    ),
+    (f"{NIGHTLY}/backfills", {**PAST, "input": {"n": "x"}}, {"body.input.n": "x"}, "a valid integer"),
+    ("/schedules:bulk", {"do": "backfill"}, {"body.first": None, "body.last": None}, "first and last are needed"),
+    ("/schedules:bulk", {"do": "backfill", **PAST, "first": COMING}, {"body.last": PAST["last"]}, "end it later"),
+    ("/schedules:bulk", {"do": "pause", "catchup": "all"}, {"body.catchup": "all"}, "only by resume"),
+    (
+        "/schedules:bulk",
+        {"do": "delete", "note": "why", "first": COMING},
+        {"body.note": "why", "body.first": COMING},
+        "not used by delete, only by pause and resume",
+    ),
+    ("/schedules:bulk", {"do": "resume", "catchup": "often"}, {"body.catchup": "often"}, "use 'skip'"),
+    ("/jobs/http/start", {"input": {"url": "x"}}, {"body.input.url": "x"}, "only http and https are called"),
+    ("/jobs/note/start-many", {"inputs": [{}, {"n": "x"}]}, {"body.inputs[1].n": "x"}, "inputs[1]"),
+    ("/webhooks", {"url": "x"}, {"body.url": "x"}, "only http and https are called"),
+    (
+        "/webhooks",
+        {"url": "https://a.example/secret://"},
+        {"body.url": "https://a.example/secret://"},
+        "a name is letters",
+    ),
+    (
+        "/webhooks",
+        {"url": "https://a.example", "patterns": ["*", "run:faild"]},
+        {"body.patterns[1]": "run:faild"},
+        "'run:failed'?",
+    ),
+    ("/simulate", {"schedule": "nightly", **PERIOD, "last": NEVER}, {"body.last": NEVER}, "end it later"),
+    (
+        "/simulate",
+        {"schedule": "nightly", **PERIOD, "outages": [[COMING, NEVER]]},
+        {"body.outages[0]": [COMING, NEVER]},
+        "end it",
+    ),
+    ("/simulate", {**PERIOD}, {"body.schedule": None}, "give either schedule, a name, or draft, a definition"),
+    ("/simulate", {**PERIOD, "draft": {"spec": "0 25 * * *"}}, {"body.draft.spec": "0 25 * * *"}, "out of range 0–23"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "places", "hint"), WRONG_CALLS)
+def test_every_mistake_of_a_call_has_its_place(
+    tmp_path: Path, path: str, body: dict[str, Any], places: dict[str, Any], hint: str
+) -> None:
+    async def main(web: Api) -> None:
+        await web.app.schedules.create("nightly", "0 3 * * *", "note")
+        await web.app.schedules.create("caller", "0 3 * * *", {"http": {"url": "https://a.example"}})
+        answer = await web.post(path, body)
+        assert answer.status_code == 422, answer.text
+        problem = answer.json()
+        assert {one["field"]: one.get("value") for one in problem["problems"]} == places, problem
+        assert problem["field"] == problem["problems"][0]["field"]
+        assert hint in problem["detail"]
+
+    run(main, tmp_path)
+
+
+def test_a_time_that_cannot_be_put_back_is_answered_with_those_that_can(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.app.schedules.create("nightly", "0 3 * * *", "note")
+        assert (await web.post("/schedules/nightly/skip", {"at": COMING})).status_code == 200
+        problem = (await web.post("/schedules/nightly/put-back", {"at": NEVER})).json()
+        assert (problem["field"], problem["value"]) == ("body.at", NEVER)
+        assert problem["detail"].endswith(f"is neither skipped nor moved; there are {COMING}")
+
+    run(main, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "place"),
+    [
+        ("/webhooks", {"url": "https://a.example", "secret": "hunter2"}, "body.secret"),
+        ("/webhooks", {"url": "https://a.example", "secret": ["secret://a", "hunter2"]}, "body.secret"),
+        ("/webhooks", {"url": "https://me:hunter2@a.example"}, "body.url"),
+        ("/jobs/http/start", {"input": {"url": "https://me:hunter2@a.example"}}, "body.input.url"),
+        ("/jobs/http/start", {"input": {"url": "https://a.example", "sign": "hunter2"}}, "body.input.sign"),
+        ("/jobs/http/start", {"input": {"url": "https://a.example", "sing": "hunter2"}}, "body.input.sing"),
+        (
+            "/jobs/http/start",
+            {"input": {"url": "https://a.example", "headers": {"X-Key": "hunter2\n"}}},
+            "body.input.headers",
+        ),
+        ("/webhooks", {"url": "https://a.example", "patterns": ["run:*"], "secret": {"a": "hunter2"}}, "body.secret"),
+        ("/webhooks", {"url": "https://a.example", "patterns": ["run:*"], "secrett": "hunter2"}, "body.secrett"),
+        ("/webhooks", {"url": ["https://me:hunter2@a.example"], "patterns": ["run:*"]}, "body.url"),
+        ("/webhooks", {"url": "https://a.example:99999/?token=hunter2", "patterns": ["run:*"]}, "body.url"),
+        ("/jobs/http/start", {"input": {"url": "https://a.example:99999/?k=hunter2"}}, "body.input.url"),
+        ("/jobs/http/start", {"input": {"url": ["https://me:hunter2@a.example"]}}, "body.input.url"),
+        (
+            "/jobs/http/start",
+            {"input": {"url": "https://a.example", "headers": "Authorization: hunter2"}},
+            "body.input.headers",
+        ),
+        (
+            "/schedules",
+            {"name": "x", "spec": "0 3 * * *", "action": {"http": "https://me:hunter2@a.example"}},
+            "body.action.http",
+        ),
+        (
+            "/schedules",
+            {"name": "x", "spec": "0 3 * * *", "action": {"http": {"url": "https://a.example", "sign": "hunter2"}}},
+            "body.action.http.sign",
+        ),
+        ("/schedules", {"name": "x", "spec": "0 3 * * *", "action": {"http": CALL, "job": "note"}}, "body.action"),
+        ("/schedules", {"name": "x", "spec": "0 3 * * *", "action": {"htp": CALL}}, "body.action.htp"),
+        ("/schedules", {"name": "x", "spec": "0 3 * * *", "action": {"http": [CALL]}}, "body.action.http"),
+        ("/schedules", {"name": "x", "spec": "0 3 * * *", "action": [{"http": CALL}]}, "body.action"),
+    ],
+)
+def test_a_value_that_may_be_a_secret_is_not_repeated(
+    tmp_path: Path, path: str, body: dict[str, Any], place: str
+) -> None:
+    async def main(web: Api) -> None:
+        answer = await web.post(path, body)
+        assert answer.status_code == 422, answer.text
+        assert [one["field"] for one in answer.json()["problems"]] == [place]
+        assert "hunter2" not in answer.text
+
+    run(main, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "place", "words"),
+    [
+        ("/tokens", {"role": "admin", "expires_in": -5}, "body.expires_in", "must be greater than zero"),
+        (
+            "/webhooks",
+            {"url": "https://a b.example/", "patterns": ["run:*"]},
+            "body.url",
+            "a space in its host",
+        ),
+        ("/schedules", {"name": "x", "spec": {"cron": None}, "action": "note"}, "body.spec.cron", "cron is null"),
+    ],
+)
+def test_a_value_that_was_taken_without_a_word_is_refused_at_its_place(
+    tmp_path: Path, path: str, body: dict[str, Any], place: str, words: str
+) -> None:
+    async def main(web: Api) -> None:
+        answer = await web.post(path, body)
+        assert answer.status_code == 422, answer.text
+        assert (answer.json()["field"], words in answer.json()["detail"]) == (place, True)
+
+    run(main, tmp_path)
+
+
+def test_an_update_without_a_spec_names_the_spec(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.app.schedules.create("nightly", "0 3 * * *", "note")
+        problem = (await web.call("PATCH", "/schedules/nightly", {"spec": None})).json()
+        words = "a spec is an object, not null; write {'cron': '0 9 * * *'}, or {} for a spec without times"
+        assert problem["problems"] == [{"field": "body.spec", "message": words, "value": None}]
+        assert problem["detail"] == words
+        problem = (await web.call("PATCH", "/schedules/nightly", {"action": None})).json()
+        assert (problem["field"], "name a job" in problem["detail"]) == ("body.action", True)
+
+    run(main, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "methods"),
+    [
+        ("PUT", "/schedules", ["GET", "POST"]),
+        ("POST", "/schedules/a%2Fb", ["DELETE", "GET", "PATCH", "PUT"]),
+        ("DELETE", "/schedules/a/trigger", ["POST"]),
+    ],
+)
+def test_a_method_that_a_path_has_not_is_answered_with_those_it_has(
+    tmp_path: Path, method: str, path: str, methods: list[str]
+) -> None:
+    async def main(web: Api) -> None:
+        answer = await web.call(method, path)
+        assert (answer.status_code, answer.headers["content-type"]) == (405, "application/problem+json")
+        assert answer.headers["allow"] == ", ".join(methods)
+        problem = answer.json()
+        assert (problem["title"], problem["status"]) == ("method not allowed", 405)
+        assert problem["detail"] == f"the path '/api/v1{path}' has no method {method}; use {' or '.join(methods)}"
+
+    run(main, tmp_path)
+
+
+def test_errors_that_come_before_a_call_are_described(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        for path, method, call in _calls(web.application.openapi()):
+            for status in ("405", "408", "431"):
+                assert list(call["responses"][status]["content"]) == ["application/problem+json"], (path, method)
+            assert "Allow" in call["responses"]["405"]["headers"]
+
+    run(main, tmp_path)
+
+
+@pytest.mark.parametrize("run_time", ["90m", 5400, "PT1H30M", ["90m"], ["PT90M", 5400]])
+def test_a_simulation_takes_lengths_as_texts_and_as_seconds(tmp_path: Path, run_time: Any) -> None:
+    async def main(web: Api) -> None:
+        draft = {"spec": {"intervals": [{"every": "1h"}]}, "overlap": "skip"}
+        period = {"first": "2026-01-01T00:00:00Z", "last": "2026-01-01T03:59:00Z"}
+        answer = await web.post("/simulate", {"draft": draft, **period, "run_time": run_time})
+        assert answer.status_code == 200, answer.text
+        assert answer.json()["counts"] == {"succeeded": 2, "overlap": 2}
+
+    run(main, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("run_time", "place", "value", "words"),
+    [
+        ("soon", "body.run_time", "soon", "run_time 'soon' is not a duration; write 'PT15M'"),
+        (["5m", "soon"], "body.run_time[1]", "soon", "run_time 'soon' is not a duration"),
+        ("1mo", "body.run_time", "1mo", "run_time '1mo'"),
+        (-1, "body.run_time", -1, "not from 0 to 1,000,000,000 s"),
+        ([5, -1], "body.run_time[1]", -1, "not from 0 to 1,000,000,000 s"),
+        (True, "body.run_time", True, "write '5m', or seconds"),
+        ({"a": 1}, "body.run_time", {"a": 1}, "write '5m', or seconds"),
+        ([], "body.run_time", [], "has no lengths to draw from; give one"),
+    ],
+)
+def test_a_wrong_length_of_a_simulation_is_reported_once(
+    tmp_path: Path, run_time: Any, place: str, value: Any, words: str
+) -> None:
+    async def main(web: Api) -> None:
+        await web.app.schedules.create("nightly", "0 3 * * *", "note")
+        answer = await web.post("/simulate", {"schedule": "nightly", **PERIOD, "run_time": run_time})
+        assert answer.status_code == 422
+        (problem,) = answer.json()["problems"]
+        assert (problem["field"], problem["value"], words in problem["message"]) == (place, value, True), problem
+
+    run(main, tmp_path)
+
+
+def test_the_description_says_that_lengths_of_a_simulation_are_texts_or_seconds(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        shape = web.application.openapi()["components"]["schemas"]["Simulate"]["properties"]["run_time"]
+        length = {"anyOf": [{"type": "number", "minimum": 0, "maximum": 1e9}, {"type": "string"}]}
+        assert shape["oneOf"] == [length, {"type": "array", "items": length, "maxItems": 1000}]
 
     run(main, tmp_path)

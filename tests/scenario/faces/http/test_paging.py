@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import httpx
 import pytest
 
-from ostinato import RunFailed
+from ostinato import OstinatoError, RunFailed
+from ostinato.client import Client
 from ostinato.engine.context import Context
 from tests.support.http_journeys import ASKING
-from tests.support.web import Api, run
+from tests.support.web import BASE, Api, run
 
 WHOLE = {"/api/v1/upcoming"}  # the future has no end; what is asked for is how much of it
 
@@ -113,5 +115,25 @@ def test_attempts_and_log_lines_are_paged(tmp_path: Path) -> None:
         assert [one["attempt"] for one in attempts] == [1, 2, 3]
         lines = await walked(web, f"/runs/{done.id}/log", "after", 2)
         assert [one["message"] for one in lines] == [f"{n}.{line}" for n in (1, 2, 3) for line in range(3)]
+
+    run(main, tmp_path)
+
+
+@pytest.mark.parametrize("also", [{"after": 5}, {"subject": "a run"}])
+def test_the_newest_events_are_not_those_after_a_number_or_about_a_subject(
+    tmp_path: Path, also: dict[str, Any]
+) -> None:
+    """Python, HTTP and the client refuse it in the same words."""
+
+    async def main(web: Api) -> None:
+        with pytest.raises(OstinatoError, match="leave out after and subject") as refused:
+            await web.app.events(newest=True, **also)
+        answer = await web.get("/events", params={"newest": "true", **also})
+        assert (answer.status_code, answer.json()["detail"]) == (422, str(refused.value))
+        async with Client(BASE, transport=httpx.ASGITransport(web.application)) as client:
+            with pytest.raises(OstinatoError) as refused_by_client:
+                await client.events(newest=True, **also)
+            assert str(refused_by_client.value) == str(refused.value)
+            assert await client.events(newest=True) == await client.events()
 
     run(main, tmp_path)

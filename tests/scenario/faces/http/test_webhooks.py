@@ -22,6 +22,10 @@ def test_a_webhook_is_made_changed_stopped_and_removed(tmp_path: Path) -> None:
         changed = (await web.call("PATCH", path, {"secret": "", "patterns": ["*"]})).json()
         assert (changed["secrets"], changed["patterns"], changed["url"]) == ([], ["*"], URL)
         assert (await web.call("PATCH", path, {})).status_code == 422
+        problem = (await web.call("PATCH", path, {"notes": "new", "url": None})).json()
+        assert problem["field"] == "body.url"
+        assert "leave the field out" in problem["detail"]
+        assert (await web.get(path)).json()["notes"] != "new"
         stopped = (await web.post(f"{path}/disable", {"reason": "moving"})).json()
         assert (stopped["state"], stopped["reason"]) == ("disabled", "moving")
         assert (await web.post(f"{path}/replay", {"after": 0})).status_code == 409

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,7 +17,9 @@ import pytest
 from ostinato import Ostinato
 from ostinato.faces.mcp.operators import TOOLS
 from ostinato.faces.mcp.results import MOST, bounded
+from tests.support.forked_python import OSTINATO
 from tests.support.mcp import ask, names, over_http, over_stdio
+from tests.support.serving import clean_environment
 from tests.support.web import Live, declare
 
 ACTING = {"trigger_schedule", "pause_schedule", "resume_schedule", "cancel_run"}
@@ -67,6 +70,8 @@ async def look(client: Any, run_id: str) -> None:
     period = {"first": "2026-03-01T00:00:00Z", "last": "2026-03-03T00:00:00Z"}
     ok, simulated = await ask(client, "simulate_schedule", schedule="report", **period)
     assert ok, simulated
+    ok, simulated = await ask(client, "simulate_schedule", spec="0 9 * * *", **period)
+    assert (ok, len(simulated["items"])) == (True, 2), simulated
     ok, runs = await ask(client, "list_runs", status="failed")
     assert run_id in [run["id"] for run in runs["items"]]
     result = await client.call_tool("show_run", {"id": run_id})
@@ -87,6 +92,7 @@ async def mistakes(client: Any) -> None:
         ("list_runs", {"namespace": "other"}, "there is no such field"),
         ("explain_schedule", {"name": "report", "at": "yesterday"}, "query.at"),
         ("simulate_schedule", {"first": "x", "last": "y", "spec": "0 9 * * *"}, "body.first"),
+        ("simulate_schedule", {"first": "x", "last": "y"}, "give either schedule, the name of a schedule, or spec"),
         ("show_run", {"id": "none"}, "there is no run 'none'"),
         ("trigger_scedule", {}, "did you mean 'trigger_schedule'"),
     ):
@@ -188,3 +194,10 @@ def test_results_are_bounded() -> None:
         assert len(text.encode()) <= MOST
         assert json.loads(text)["shortened"] is True
     assert bounded({"a": 1}) == '{"a":1}'
+
+
+def test_certificates_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    command = [OSTINATO, "mcp", "--server", "https://localhost:1", "--ca", str(tmp_path / "none.pem")]
+    done = subprocess.run(command, env=clean_environment(), capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert f"the certificates {tmp_path}/none.pem cannot be read" in done.stderr

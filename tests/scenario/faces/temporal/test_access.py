@@ -7,6 +7,7 @@ from typing import Any
 
 import temporalio.api.operatorservice.v1 as operator_messages
 import temporalio.api.workflowservice.v1 as workflow_messages
+from temporalio.api.errordetails.v1 import NamespaceAlreadyExistsFailure
 from temporalio.api.operatorservice.v1 import (
     AddSearchAttributesRequest,
     ListSearchAttributesRequest,
@@ -114,6 +115,16 @@ async def test_namespaces_are_apart(world: World) -> None:
         await default.workflow_service.register_namespace(RegisterNamespaceRequest(namespace="green"))
         description = await default.workflow_service.describe_namespace(DescribeNamespaceRequest(namespace="green"))
         assert description.namespace_info.id == "green"
+
+
+async def test_a_namespace_is_registered_once(world: World) -> None:
+    async with wired(world) as wire:
+        request = RegisterNamespaceRequest(namespace="green")
+        await wire.client.workflow_service.register_namespace(request)
+        with refused(RPCStatusCode.ALREADY_EXISTS, "Namespace green already exists") as error:
+            await wire.client.workflow_service.register_namespace(request)
+        (detail,) = error.value.grpc_status.details
+        assert detail.Is(NamespaceAlreadyExistsFailure.DESCRIPTOR), detail.type_url
 
 
 async def test_search_attributes_are_registered_by_name_and_type(world: World) -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import timedelta
 
 from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import (
+    CreateScheduleRequest,
     GetWorkflowExecutionHistoryRequest,
     ListSchedulesRequest,
     ListWorkflowExecutionsRequest,
 )
+from temporalio.client import Schedule, ScheduleActionStartWorkflow, ScheduleOverlapPolicy, SchedulePolicy
+from temporalio.common import RetryPolicy
 from temporalio.service import RPCStatusCode
 
 from ostinato.testing import World
-from tests.support.wire import QUEUE, refused, wired
+from tests.support.wire import HOURLY, QUEUE, refused, wired
 
 
 async def test_a_page_token_that_was_not_given_out_is_refused(world: World) -> None:
@@ -44,3 +48,35 @@ async def test_a_page_token_that_was_not_given_out_is_refused(world: World) -> N
             namespace="default", maximum_page_size=1, next_page_token=schedules.next_page_token
         )
         assert [one.schedule_id for one in (await service.list_schedules(following)).schedules] == ["s1"]
+
+
+async def test_pages_of_one_workflow_id_have_each_execution_once(world: World) -> None:
+    """The older of two executions is retried after the newer one has begun, so its last attempt is the newest run."""
+
+    @world.app.job()
+    async def fail_late() -> None:
+        await asyncio.sleep(90 * 60)
+        raise ValueError("not today")
+
+    async with wired(world) as wire:
+        retry = RetryPolicy(initial_interval=timedelta(hours=10), maximum_attempts=2)
+        action = ScheduleActionStartWorkflow("fail_late", id="kept", task_queue="default", retry_policy=retry)
+        policy = SchedulePolicy(overlap=ScheduleOverlapPolicy.ALLOW_ALL)
+        request = CreateScheduleRequest(namespace="default", schedule_id="hourly", request_id="r")
+        request.schedule.CopyFrom(await Schedule(action, spec=HOURLY, policy=policy)._to_proto(wire.client))
+        request.schedule.policies.keep_original_workflow_id = True
+        service = wire.client.workflow_service
+        await service.create_schedule(request)
+        await wire.advance("2h35m")  # the first one began after 1 h and failed after 2.5 h, the second is running
+        whole = ListWorkflowExecutionsRequest(namespace="default", query="WorkflowId = 'kept'")
+        newest_first = [one.execution.run_id for one in (await service.list_workflow_executions(whole)).executions]
+        assert len(newest_first) == 2
+        page = ListWorkflowExecutionsRequest(namespace="default", query="WorkflowId = 'kept'", page_size=1)
+        listed = []
+        while True:
+            answer = await service.list_workflow_executions(page)
+            listed += [one.execution.run_id for one in answer.executions]
+            if not answer.next_page_token or len(listed) > 2:
+                break
+            page.next_page_token = answer.next_page_token
+        assert listed == newest_first == sorted(newest_first, reverse=True)

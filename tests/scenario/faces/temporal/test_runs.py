@@ -181,6 +181,17 @@ async def test_a_cancel_that_comes_again_is_one(world: World) -> None:
             await wire.client.workflow_service.request_cancel_workflow_execution(request)
 
 
+async def test_a_workflow_with_the_longest_id_is_cancelled_and_terminated(world: World) -> None:
+    declare(world)
+    async with wired(world) as wire:
+        for letter, stop in (("c", "cancel"), ("t", "terminate")):
+            handle = await start(wire.client, letter * 1000)
+            await wire.settle()
+            await getattr(handle, stop)()
+            await wire.settle()
+            assert isinstance(await cause_of(handle), CancelledError if stop == "cancel" else TerminatedError)
+
+
 async def test_what_is_old_is_forgotten_by_its_id_too(world: World) -> None:
     declare(world)
     world.app.configure(keep_runs="1h")

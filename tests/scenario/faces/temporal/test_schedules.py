@@ -582,9 +582,15 @@ async def test_schedules_made_elsewhere_are_there_too(world: World) -> None:
         assert after.policies.catchup.mode == "latest"
         assert after.input == {"name": "Eve"}
         assert after.tags == ("x",)
+        short = {"window": "5s", "most": 3, "pace": 1}
+        await wire.app.schedules.create("short", cron("0 9 * * *"), "greet", input={"name": "E"}, catchup=short)
+        before = (await wire.app.schedules.get("short")).policies.catchup
+        handle = wire.client.get_schedule_handle("short")
+        await handle.update(lambda given: ScheduleUpdate(given.description.schedule))
+        assert (await wire.app.schedules.get("short")).policies.catchup == before
         with refused(RPCStatusCode.FAILED_PRECONDITION, "beyond", "the day rules L, W and #"):
             await wire.client.get_schedule_handle("beyond").describe()
-        assert {one.id async for one in await wire.client.list_schedules()} == {"native", "beyond"}
+        assert {one.id async for one in await wire.client.list_schedules()} == {"native", "beyond", "short"}
 
 
 async def test_a_patch_is_all_or_nothing(world: World) -> None:

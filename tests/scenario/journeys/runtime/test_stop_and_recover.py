@@ -150,3 +150,31 @@ async def test_without_a_node_the_answer_to_a_step_says_that_it_waits(world: Wor
     assert (await world.app.journeys.result(started.id)).output == 14
     again = await world.app.journeys.submit(started.id, "ask", 7, key="once")
     assert (again.id, again.note) == (started.id, None)
+
+
+async def test_without_a_node_nobody_waits_for_a_compensation(world: World) -> None:
+    refused = text(
+        """
+        ask: {type: wait, wait: {channel: manual, input: {schema: {type: integer}}}, next: no}
+        no: {type: fail, errorCode: NO, reason: no}
+        """,
+        start="ask",
+        spec="""
+        compensation:
+          mode: sync
+          start: undo
+          states: {undo: {type: succeed}}
+        """,
+    )
+    async with world.app.connected() as app:
+        await app.journeys.deploy(refused)
+        id = (await app.journeys.start("example")).id
+        before = world.now
+        status = await app.journeys.submit(id, "ask", 7, wait="30s")
+        assert (status.phase, world.now) == ("RUNNING", before)
+        assert status.note is not None
+        assert status.note.startswith("it has to wait: no node is running on this store; start one with")
+    await world.up()
+    await world.settle()
+    outcome = await world.app.journeys.result(id)
+    assert (outcome.phase, outcome.status) == ("FAILED", "NO")

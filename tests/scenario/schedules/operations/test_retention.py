@@ -54,6 +54,19 @@ async def test_a_schedule_keeps_only_as_many_occurrences_as_it_wants(world: Worl
     assert newest.nominal == BEGIN + timedelta(hours=2)
 
 
+async def test_runs_that_wait_take_no_place_of_the_finished_ones(world: World) -> None:
+    """`keep` counts finished occurrences only, however many wait for an earlier run."""
+    await start_jobs(world)
+    schedules = world.app.schedules
+    await schedules.create("k", every("1m"), "slow", input={"seconds": 60}, keep=3, overlap="buffer_all")
+    await world.advance("10m")
+    await schedules.update("k", input={"seconds": 36_000})
+    await world.advance("60m")
+    history = await schedules.history("k")
+    assert len([one for one in history if one.status == "buffered"]) > 50
+    assert len([one for one in history if one.status == "succeeded"]) == 3
+
+
 async def test_request_ids_are_remembered_for_a_day(world: World) -> None:
     await start_timed_jobs(world)
     await world.app.schedules.create("s", manual(), "note")

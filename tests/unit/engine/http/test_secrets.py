@@ -109,6 +109,10 @@ def test_the_beginning_of_a_secret_at_the_end_of_a_cut_text_goes_too() -> None:
     assert redact("value: hush-hush hus", ["hush-hush"], cut=True) == "value: [secret] "
     assert redact("value: a%2Fb%2", ["a/b/c"], cut=True) == "value: "
     assert redact("value: a\\/b\\", ["a/b/c"], cut=True) == "value: "
+    assert redact("host abcdefghijkl", ["AbCdEfGhIjKlMnOp"], cut=True) == "host "
+    assert redact("q=a%2fb%2fc%26ddd", ["a/b/c&dddd/eeee"], cut=True) == "q="
+    assert redact("x ΟΔΟΣ", ["ΟΔΟΣΣΑΣ"], cut=True) == "x "  # a word's last Σ has a lower case of its own
+    assert redact("İ hush-hu", ["hush-hush"], cut=True) == "İ "  # longer in lower case
 
 
 @settings(deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import socket
 import time
@@ -18,6 +19,7 @@ from ostinato.faces.http.protocol import LARGEST_HEAD, MOST_HEADERS, MOST_PIPELI
 from ostinato.faces.http.server import Listening
 from tests.support.web import Live
 
+TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large"
 LOOK = b"GET /api/v1/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"
 HEAD = b"Host: localhost\r\nContent-Type: application/json\r\n"
 
@@ -59,7 +61,7 @@ def sent(live: Live, *parts: bytes, answers: int = 1) -> bytes:
 )
 def test_a_head_without_end_is_cut_off(live: Live, head: bytes) -> None:
     pieces = [head[at : at + 10_000] for at in range(0, len(head), 10_000)]
-    assert sent(live, *pieces).partition(b"\r\n")[0] in (b"HTTP/1.1 400 Bad Request", b"")
+    assert sent(live, *pieces).partition(b"\r\n")[0] in (TOO_LONG, b"")
     whole = sent(live, b"GET /api/v1/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert whole.startswith(b"HTTP/1.1 200")  # others are answered
 
@@ -94,8 +96,23 @@ def connected(live: Live) -> socket.socket:
     ],
 )
 def test_a_head_that_comes_whole_is_bounded_as_well(live: Live, head: bytes) -> None:
-    assert sent(live, head).startswith(b"HTTP/1.1 400")
+    top, _, body = sent(live, head).partition(b"\r\n\r\n")
+    assert top.startswith(TOO_LONG)
+    assert b"content-type: application/problem+json\r\n" in top
+    assert json.loads(body) == {
+        "type": "urn:ostinato:request-header-fields-too-large",
+        "title": "request header fields too large",
+        "status": 431,
+        "detail": "The first line and the headers have at most 65,536 bytes and 256 headers.",
+    }
     assert answered(live)
+
+
+def test_what_is_no_http_is_answered_with_a_problem_as_well(live: Live) -> None:
+    top, _, body = sent(live, b"frobnicate\r\n\r\n").partition(b"\r\n\r\n")
+    assert top.startswith(b"HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\n")
+    problem = json.loads(body)
+    assert (problem["title"], problem["detail"]) == ("bad request", "The request is not valid HTTP/1.1.")
 
 
 CHUNKED = b"POST /api/v1/jobs/note/start HTTP/1.1\r\n" + HEAD + b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n"
@@ -113,7 +130,7 @@ def test_trailers_without_end_are_cut_off(live: Live, piece: bytes) -> None:
     assert answered(live)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     answer = sent(live, CHUNKED + b"0\r\nX: ", *[piece] * 1000)
-    assert answer.partition(b"\r\n")[0] in (b"HTTP/1.1 400 Bad Request", b"")
+    assert answer.partition(b"\r\n")[0] in (TOO_LONG, b"")
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50 << 10  # KiB, of the 100 MB that were sent
     assert answered(live)
 

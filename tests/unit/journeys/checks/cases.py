@@ -192,6 +192,9 @@ CASES = [
     Case(22, "expression-syntax", task(f"{POST}, body: {{{MAPPER}}}"), task(f"{POST}, body: {{mapper: {{lang: dataweave, expr: 'x.'}}}}")),
     Case(23, "predicate-literal", predicate("true"), predicate("42")),
     Case(23, "predicate-literal", predicate("context.a == 1"), predicate("{a: 1}")),
+    Case(23, "predicate-literal", predicate("{a: 1} == {a: context.x}"), predicate("{a: {b: [1]}, c: [2]}")),
+    Case(23, "predicate-literal", predicate('[.context.a[]|.x] == ["x"]', "jq"), predicate('[.context.a[]|.x, ["] == ["]]', "jq")),
+    Case(23, "predicate-literal", predicate('["a]"] = ["b"]', "jsonata"), predicate('["a]"]', "jsonata")),
     Case(24, "expression-ref", transform(MAPPER), transform("mapper: {lang: dataweave, exprRef: x.dwl}")),
     Case(
         25,

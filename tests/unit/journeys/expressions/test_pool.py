@@ -123,6 +123,17 @@ def _append(to: list[str], name: str, _: object) -> None:
     to.append(name)
 
 
+def test_the_worker_is_idle_when_its_last_answer_arrives(language: SandboxedLanguage) -> None:
+    async def main() -> None:
+        for n in range(20):
+            assert await language.evaluate([_asked(language, INNOCENT, n)]) == [Value(40 + n)]
+            assert language.pool.busy == 0
+
+    for _ in range(3):
+        asyncio.run(main())  # another event loop has another queue, and would start another worker
+    assert len(language.pool.pids()) == 1
+
+
 def test_every_answer_leaves_when_it_comes() -> None:
     """A slow one that is no hog ends by itself, after those that were asked with it."""
     language = SandboxedLanguage("jq", "jq", settings=ExpressionSettings())

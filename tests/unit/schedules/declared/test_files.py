@@ -161,7 +161,7 @@ shedules: 3
         ),
         (
             "schedules:\n  ' a': {spec: {}, action: x}\n",
-            "s.yaml:2:3  the schedule's name ' a' is not a text of 1 to 512 characters",
+            "s.yaml:2:3  the schedule's name ' a' is not a text of 1 to 512 characters without spaces at its ends",
         ),
     ],
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
 from ostinato.engine.runs import Ended
@@ -13,7 +14,7 @@ from ostinato.schedules.model import (
     Outcomes,
     Policies,
 )
-from ostinato.schedules.operations.run_ended import remember
+from ostinato.schedules.operations.run_ended import read_verdict, remember
 from tests.support.decisions import MINUTELY, NOW
 from tests.support.temporal_cases import CASES
 
@@ -39,3 +40,11 @@ def test_completion(case: dict[str, Any]) -> None:
         assert after.token == schedule.token + 1
     if status is not Status.SUCCEEDED:
         assert after.outcomes.result == "old"
+
+
+@pytest.mark.parametrize("outcome", [["success"], {"success": 1}, None, 5, "fine"])
+def test_a_result_whose_outcome_is_no_verdict_is_no_report(outcome: Any) -> None:
+    """What a run returned is the user's, so no value of it may break the transaction that ends the run."""
+    run = Run("a", "job", detail='{"facts":{"x":1}}')
+    result = orjson.dumps({"outcome": outcome}).decode()
+    assert read_verdict(Ended(run, Status.SUCCEEDED, None, result)) is None

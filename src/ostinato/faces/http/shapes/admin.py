@@ -9,8 +9,16 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StrictBo
 
 from ostinato.doctor import Check
 from ostinato.engine.access import read_namespace
-from ostinato.errors import OstinatoError
-from ostinato.faces.http.shapes.common import Instant, Length, Object, RequestBody, Shown
+from ostinato.faces.http.shapes.common import (
+    Instant,
+    Length,
+    NextAfter,
+    NextAfterLatest,
+    Object,
+    RequestBody,
+    Shown,
+    naming_the_field,
+)
 from ostinato.when.instants import to_datetime
 
 
@@ -26,14 +34,14 @@ class EventShown(Shown):
 
 class Events(BaseModel):
     items: list[EventShown]
-    next: int | None = Field(description="Pass as `after` for the next page; null where there is no more for now.")
+    next: NextAfterLatest
 
 
 class NodeShown(BaseModel):
     id: str
     name: str
-    started: datetime
-    lease_until: datetime
+    started: Instant
+    lease_until: Instant
     alive: bool
     queues: list[str]
     jobs: list[str]
@@ -44,7 +52,7 @@ class NodeShown(BaseModel):
 
 class Nodes(BaseModel):
     items: list[NodeShown]
-    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfter
 
 
 def _created(at: int) -> datetime | None:
@@ -62,14 +70,12 @@ class NamespaceShown(Shown):
 
 class Namespaces(BaseModel):
     items: list[NamespaceShown]
-    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfter
 
 
 def _namespace(value: str) -> str:
-    try:
+    with naming_the_field():
         return read_namespace(value)
-    except OstinatoError as problem:
-        raise ValueError(str(problem)) from None
 
 
 class NewNamespace(RequestBody):
@@ -95,7 +101,7 @@ class TokenShown(Shown):
 
 class Tokens(BaseModel):
     items: list[TokenShown]
-    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfter
 
 
 class NewToken(RequestBody):

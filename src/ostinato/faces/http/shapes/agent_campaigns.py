@@ -152,7 +152,7 @@ class Unsuppress(RequestBody):
     users: ExternalIds
 
 
-class CampaignSent(BaseModel):
+class CampaignSent(Shown):
     id: str
     new: bool = Field(description="False where the same `id` was sent before.")
 
@@ -172,9 +172,15 @@ class CampaignsShown(BaseModel):
 
 
 class RecipientShown(Shown, view=RecipientInfo):
-    """A recipient of a campaign."""
+    """A recipient of a campaign.
 
-    reason: str | None = Field(description="Why it ended so; of a pending one, why they wait.")
+    If the recipient is pending, `reason` says why the recipient waits. Otherwise `reason` says why the recipient got
+    this outcome.
+    """
+
+    reason: str | None = Field(
+        description="Why the recipient got this outcome. For a pending recipient: why the recipient waits."
+    )
     due: datetime = Field(description="When their turn may begin.")
     delivered: int = Field(description="How many messages they got.")
 
@@ -185,7 +191,9 @@ class RecipientsShown(BaseModel):
 
 
 class PreviewShown(Shown, view=Preview):
-    """Whom a campaign would reach as of now."""
+    """How many users a campaign would reach if it were sent now. `skipped` is a dict from reason to the number of users
+    who would get no message. `refused` is true if the segment has more users than `max_recipients`, and the campaign is
+    not confirmed. Such a campaign would not be sent."""
 
     recipients: int = Field(description="The size of the segment.")
     reachable: int = Field(description="How many of them would get a message.")

@@ -13,6 +13,7 @@ from ostinato.faces.http.shapes.common import (
     Object,
     RequestBody,
     Shown,
+    checking,
     naming_the_field,
 )
 from ostinato.flows.schedules.api import CreatedSchedule, check_id
@@ -24,7 +25,7 @@ from ostinato.flows.schedules.definition import (
     read_target,
     read_trigger,
 )
-from ostinato.flows.schedules.rows import ScheduleRecord, ScheduleRunRecord
+from ostinato.flows.schedules.rows import ScheduleRecord, ScheduleRunRecord, TriggeredRun
 
 ScheduleStatus = Literal["active", "paused", "canceled", "completed"]
 TargetKind = Literal["user", "segment"]
@@ -44,21 +45,8 @@ class AgentTrigger(RequestBody):
         default=None, description="A time. It may have an offset of its own.", examples=["2026-03-01T09:00"]
     )
 
-    @field_validator("expr")
-    @classmethod
-    def _is_a_cron_line(cls, value: str | None) -> str | None:
-        if value is not None:
-            with naming_the_field():
-                read_expr(value, _ANY_ZONE, "expr")
-        return value
-
-    @field_validator("run_at")
-    @classmethod
-    def _is_a_time(cls, value: str | None) -> str | None:
-        if value is not None:
-            with naming_the_field():
-                read_run_at(value, _ANY_ZONE, "run_at")
-        return value
+    _check_expr = checking("expr", lambda value: read_expr(value, _ANY_ZONE, "expr"))
+    _check_run_at = checking("run_at", lambda value: read_run_at(value, _ANY_ZONE, "run_at"))
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -113,12 +101,7 @@ class _Settings(RequestBody):
     input: Object | None = Field(default=None, description="The arguments of the flow.")
     on_active_flow: OnActiveFlow = Field(default="skip", description="What happens while a flow waits for the user.")
 
-    @field_validator("metadata")
-    @classmethod
-    def _are_metadata(cls, value: Any) -> Any:
-        with naming_the_field():
-            read_metadata(value, "metadata")
-        return value
+    _check_metadata = checking("metadata", lambda value: read_metadata(value, "metadata"))
 
 
 class NewAgentSchedule(_Settings):
@@ -129,13 +112,7 @@ class NewAgentSchedule(_Settings):
     target: AgentTarget
     id: Name | None = None
 
-    @field_validator("id")
-    @classmethod
-    def _is_free(cls, value: str | None) -> str | None:
-        if value is not None:
-            with naming_the_field():
-                check_id(value, "id")
-        return value
+    _check_id = checking("id", lambda value: check_id(value, "id"))
 
     def arguments(self) -> Object:
         """Return the fields as keyword arguments for `app.agents.schedules(agent).create`."""
@@ -163,11 +140,19 @@ class ChangeAgentSchedule(_Settings):
 
 
 class AgentScheduleShown(Shown, view=ScheduleRecord):
-    """A schedule of an agent."""
+    """A schedule of an agent. Its `origin` says how the schedule was created:
+
+    - `config`: the code of the agent declares the schedule.
+    - `api`: a caller of the API created the schedule.
+    - `tool`: the agent created the schedule for its user, with a tool.
+    """
 
     version: int = Field(description="Counts changes. It is the ETag.")
     name: str = Field(description="The schedule that fires it, among those of `/schedules`.")
-    origin: str = Field(description="`config`: the code has it; `api`, or `tool`: the agent made it for its user.")
+    origin: str = Field(
+        description="`config`: the agent's code declares it. `api`: a caller created it. `tool`: the agent created it "
+        "for its user."
+    )
 
 
 class AgentSchedulesShown(BaseModel):
@@ -182,16 +167,25 @@ class AgentScheduleCreated(Shown, view=CreatedSchedule):
     record: AgentScheduleShown
 
 
-class AgentScheduleTriggered(BaseModel):
-    run_id: str
+class AgentScheduleTriggered(Shown, view=TriggeredRun):
+    """What a trigger did."""
+
+    # The defaults are for answers that were kept before these fields existed.
+    status: Literal["started", "buffered", "waiting", "skipped"] = "started"
+    reason: str | None = Field(None, description="Why the run waits, or was skipped.")
 
 
 class AgentScheduleRunShown(Shown, view=ScheduleRunRecord):
-    """The outcome of one time of a schedule."""
+    """The record of one due time of a schedule, or of several missed due times.
+
+    - `count`: the number of due times. If it is above 1, all of them were missed. The first is `scheduled_for`, and the
+      last is `last`.
+    - `origin`: `auto` for a due time. For a run that a call of `trigger` started, a text that identifies the call.
+    """
 
     request_id: str | None = Field(description="The turn.")
-    count: int = Field(description="Above 1: so many times that were missed, up to `last`.")
-    origin: str = Field(description="`auto`, or that of a trigger.")
+    count: int = Field(description="The number of due times. Above 1, all of them were missed; the last one is `last`.")
+    origin: str = Field(description="`auto` for a due time; otherwise a text that identifies the trigger.")
 
 
 class AgentScheduleRunsShown(BaseModel):

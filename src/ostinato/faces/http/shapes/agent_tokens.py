@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
-from ostinato.faces.http.shapes.common import Length, NextAfter, RequestBody, Shown, naming_the_field
+from ostinato.faces.http.shapes.common import Length, NextAfter, RequestBody, Shown, checking
 from ostinato.faces.session_tokens import SessionToken, check_lifetime
 
 
@@ -16,12 +16,7 @@ class MintToken(RequestBody):
     turn_id: Annotated[str, Field(min_length=1, max_length=64)] | None = None
     expires_in: Length = Field(default="15m", description="How long it is valid, an hour at most.")
 
-    @field_validator("expires_in")
-    @classmethod
-    def _is_short(cls, value: Any) -> Any:
-        with naming_the_field():
-            check_lifetime(value, "expires_in")
-        return value
+    _check_expires_in = checking("expires_in", lambda value: check_lifetime(value, "expires_in"))
 
 
 class SessionTokenShown(Shown, view=SessionToken):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 import orjson
-from pydantic import BaseModel, Field, StrictBool, ValidationInfo, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator
 
-from ostinato.faces.http.shapes.common import NextAfter, NextBefore, Object, RequestBody, Shown, Text, naming_the_field
+from ostinato.faces.http.shapes.common import NextAfter, NextBefore, Object, RequestBody, Shown, Text, checking
 from ostinato.flows.hooks import UserInfo
 from ostinato.flows.model import MOST_MESSAGE_ID, MOST_METADATA, MOST_TEXT
 from ostinato.flows.views import EscalationInfo, MessageInfo, SessionInfo, TurnView
@@ -52,13 +52,7 @@ class PutUser(RequestBody):
     data: Object = Field(default_factory=dict)
     tags: list[Text] = Field(default_factory=list, max_length=100)
 
-    @field_validator("zone")
-    @classmethod
-    def _is_a_zone(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is not None:
-            with naming_the_field():
-                zones.zone(value, "the user's zone")
-        return value
+    _check_zone = checking("zone", lambda value: zones.zone(value, "the user's zone"))
 
     def changes(self) -> Object:
         """Return a dict of the fields that were sent."""
@@ -78,8 +72,12 @@ class HandBack(RequestBody):
 
 
 class SayAsPerson(RequestBody):
-    """Say something as a person: to the user during a takeover, or to the flow during a proxy. Requests with the same
-    `id` say it once."""
+    """Say something as a person. Requests with the same `id` say it once.
+
+    - During a takeover, the person speaks to the user in place of the agent. The user gets the text.
+    - During a proxy, the person is between the user and a flow. The flow has asked for this with `ctx.proxy`. The flow
+      gets the text.
+    """
 
     text: Said
     id: MessageId
@@ -163,15 +161,17 @@ class EscalationsShown(BaseModel):
     next: NextBefore
 
 
-class TurnAccepted(BaseModel):
-    turn_id: str
+class TurnAccepted(Shown):
+    model_config = ConfigDict(populate_by_name=True)
+
+    turn_id: str = Field(validation_alias="id")
     new: bool = Field(description="False where the same message was accepted before.")
 
 
-class TurnEnded(BaseModel):
+class TurnEnded(Shown):
     """How a turn ended."""
 
-    turn_id: str
+    turn_id: str = Field(validation_alias="id")
     session_id: str | None
     outcome: str
     reason: str | None

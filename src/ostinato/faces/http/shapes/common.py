@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from inspect import get_annotations
@@ -13,6 +13,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, field_validator
 
 from ostinato.errors import OstinatoError
+from ostinato.faces.http.routing import Body
 from ostinato.faces.options import Kind, Option
 from ostinato.schedules.model import OverlapName
 from ostinato.when.instants import to_datetime
@@ -36,10 +37,8 @@ class RequestBody(BaseModel):
     @field_validator("*")
     @classmethod
     def _without_nul(cls, value: Any) -> Any:
-        """Refuse NUL in texts and in lists of texts, because no store accepts it.
-
-        Fields with JSON values may contain NUL, because it is escaped there.
-        """
+        """Return the value of a field. If it is a string with a NUL character, or a list with such a string, raise
+        `ValueError`, because no store accepts NUL. A dict is not checked: it is stored as JSON, which escapes NUL."""
         texts = value if isinstance(value, list | tuple) else [value]
         if any(isinstance(text, str) and "\x00" in text for text in texts):
             raise ValueError("no text may have a NUL in it")
@@ -53,6 +52,21 @@ def naming_the_field() -> Iterator[None]:
         yield
     except OstinatoError as problem:
         raise ValueError(str(problem)) from None
+
+
+def checking(field: str, check: Callable[[Any], object]) -> Any:
+    """Return a pydantic validator that passes a field's value to `check`, unless the value is None.
+
+    `check` raises `OstinatoError` to refuse the value. The result of `check` is ignored.
+    """
+
+    def validate(value: Any) -> Any:
+        if value is not None:
+            with naming_the_field():
+                check(value)
+        return value
+
+    return field_validator(field)(validate)
 
 
 class Shown(BaseModel):
@@ -72,10 +86,7 @@ class Shown(BaseModel):
 
 
 def _on_the_wire(hint: Any) -> Any:
-    """Return the type of a field with `list` instead of `tuple`, and with `dict` instead of `Mapping`.
-
-    Pydantic reads these types fastest.
-    """
+    """Return the type of a field. `tuple` becomes `list`, and `Mapping` becomes `dict`, to make pydantic faster."""
     kind, parts = get_origin(hint), get_args(hint)
     if kind is tuple:
         return GenericAlias(list, parts[0])
@@ -136,5 +147,11 @@ class NoFields(RequestBody):
     """The body of a request that has no fields, because the path says everything. The body may be left out."""
 
 
+StopBody = Annotated[Stop, Body(default_factory=Stop)]
+EmptyBody = Annotated[NoFields, Body(default_factory=NoFields)]
 NextBefore = Annotated[str | None, Field(description="Pass as `before` for the next page; null on the last.")]
 NextAfter = Annotated[str | None, Field(description="Pass as `after` for the next page; null on the last.")]
+NextAfterNumber = Annotated[int | None, Field(description="Pass as `after` for the next page; null on the last.")]
+NextAfterLatest = Annotated[
+    int | None, Field(description="Pass as `after` for the next page; null where there is no more for now.")
+]

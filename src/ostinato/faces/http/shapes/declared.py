@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
-from ostinato.faces.http.shapes.common import NO_NUL, Object, RequestBody
+from ostinato.faces.http.shapes.common import NO_NUL, NextAfter, Object, RequestBody
 
 
 class File(RequestBody):
@@ -65,4 +65,4 @@ class PlanShown(BaseModel):
 
 class Exported(BaseModel):
     schedules: dict[str, Object] = Field(description="By name, what a file says.")
-    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfter

@@ -7,13 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from ostinato.errors import OstinatoError, is_text
-from ostinato.faces.http.shapes.common import Moment, Object, RequestBody, Shown, Text
+from ostinato.errors import is_text
+from ostinato.faces.http.shapes.common import Moment, NextAfterNumber, NextBefore, Object, RequestBody, Shown, Text
+from ostinato.faces.http.shapes.runs import check_option
 from ostinato.faces.options import FUNCTION_OPTIONS
 from ostinato.functions.views import DeclaredInfo, DrainInfo, FunctionInfo, StepInfo
-from ostinato.start_checks import read_limit, read_positive_length
-
-_NEXT_AFTER = "Pass as `after` for the next page; null on the last."
 
 
 class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
@@ -36,18 +34,7 @@ class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
     @field_validator("deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Return `value` if it is a valid `deadline` or `concurrency`, else raise `ValueError`.
-
-        Pydantic reports this error together with all other errors of the body.
-        """
-        try:
-            if info.field_name == "concurrency":
-                read_limit(value, "function")
-            else:
-                read_positive_length(value, "deadline")
-        except (OstinatoError, TypeError) as problem:
-            raise ValueError(str(problem)) from None
-        return value
+        return check_option(value, str(info.field_name), "function")
 
     @field_validator("send")
     @classmethod
@@ -58,9 +45,7 @@ class StartFunction(RequestBody, options=FUNCTION_OPTIONS):
         return value
 
     def options(self) -> Object:
-        """Return a dict of the options that were sent."""
-        fields = self.model_dump(exclude={"function", "input", "id", "at", "send"})
-        return {name: value for name, value in fields.items() if value is not None}
+        return self.model_dump(exclude={"function", "input", "id", "at", "send"}, exclude_none=True)
 
 
 class SendMessage(RequestBody):
@@ -71,7 +56,7 @@ class SendMessage(RequestBody):
     id: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
-class FunctionStarted(BaseModel):
+class FunctionStarted(Shown):
     id: str
     new: bool = Field(description="False where the id was taken before.")
 
@@ -94,7 +79,7 @@ class FunctionShown(Shown, view=FunctionInfo):
 
 class FunctionsShown(BaseModel):
     items: list[FunctionShown]
-    next: str | None = Field(description="Pass as `before` for the next page; null on the last.")
+    next: NextBefore
 
 
 class FunctionOutcome(Shown):
@@ -119,7 +104,7 @@ class StepShown(Shown, view=StepInfo):
 
 class StepsShown(BaseModel):
     items: list[StepShown]
-    next: int | None = Field(description=_NEXT_AFTER)
+    next: NextAfterNumber
 
 
 class DeclaredShown(Shown, view=DeclaredInfo):
@@ -128,7 +113,7 @@ class DeclaredShown(Shown, view=DeclaredInfo):
 
 class DeclaredFunctions(BaseModel):
     items: list[DeclaredShown]
-    next: int | None = Field(description=_NEXT_AFTER)
+    next: NextAfterNumber
 
 
 class DrainShown(Shown, view=DrainInfo):
@@ -141,4 +126,4 @@ class DrainShown(Shown, view=DrainInfo):
 
 class DrainList(BaseModel):
     items: list[DrainShown]
-    next: int | None = Field(description=_NEXT_AFTER)
+    next: NextAfterNumber

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ostinato.faces.http.shapes.common import RequestBody, Shown
+from ostinato.faces.http.shapes.common import NextAfter, NextBefore, RequestBody, Shown
 
 Phase = Literal["RUNNING", "SUCCEEDED", "FAILED"]
 
@@ -76,7 +76,7 @@ class JourneyOutcomeShown(_Linked):
 
 class JourneysShown(BaseModel):
     items: list[JourneyStatusShown]
-    next: str | None = Field(description="Pass as `before` for the next page; null on the last.")
+    next: NextBefore
     nextPageToken: str | None = Field(description="The same.")
 
 
@@ -135,7 +135,7 @@ class DefinitionMade(DefinitionShown):
 
 class DefinitionsShown(BaseModel):
     items: list[DefinitionListed]
-    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfter
 
 
 class BindingShown(Shown):
@@ -161,4 +161,4 @@ class BindingShown(Shown):
 
 class BindingsShown(BaseModel):
     items: list[BindingShown]
-    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfter

@@ -7,7 +7,17 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
 from ostinato.errors import OstinatoError
-from ostinato.faces.http.shapes.common import Moment, Object, RequestBody, Shown, Text
+from ostinato.faces.http.shapes.common import (
+    Moment,
+    NextAfter,
+    NextAfterLatest,
+    NextAfterNumber,
+    NextBefore,
+    Object,
+    RequestBody,
+    Shown,
+    Text,
+)
 from ostinato.faces.options import RUN_OPTIONS
 from ostinato.model import read_retry
 from ostinato.run_views import LogLine, RunInfo
@@ -15,19 +25,20 @@ from ostinato.start_checks import read_limit, read_positive_length
 
 
 class RunShown(Shown, view=RunInfo):
-    """The state of a run, which is the state of its newest attempt. In a list of attempts, the state of one attempt."""
+    """The state of a run or of an attempt. In a list of attempts, each item is the state of one attempt. In any other
+    answer, the state of a run is the state of its newest attempt."""
 
     status: str
 
 
 class Runs(BaseModel):
     items: list[RunShown]
-    next: str | None = Field(description="Pass as `before` for the next page; null on the last.")
+    next: NextBefore
 
 
 class Attempts(BaseModel):
     items: list[RunShown]
-    next: int | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfterNumber
 
 
 class LogShown(Shown, view=LogLine):
@@ -36,7 +47,25 @@ class LogShown(Shown, view=LogLine):
 
 class Log(BaseModel):
     items: list[LogShown]
-    next: int | None = Field(description="Pass as `after` for the next page; null where there is no more for now.")
+    next: NextAfterLatest
+
+
+def check_option(value: Any, name: str, what: str) -> Any:
+    """Return the value of the run option `name` if it is valid, else raise `ValueError`.
+
+    Pydantic reports a `ValueError` together with all other errors of the body. `what` is `"job"` or `"function"`.
+    """
+    try:
+        match name:
+            case "retry":
+                read_retry(value)
+            case "concurrency":
+                read_limit(value, what)
+            case _:
+                read_positive_length(value, name)
+    except (OstinatoError, TypeError) as problem:
+        raise ValueError(str(problem)) from None
+    return value
 
 
 class Start(RequestBody, options=RUN_OPTIONS):
@@ -54,25 +83,10 @@ class Start(RequestBody, options=RUN_OPTIONS):
     @field_validator("retry", "timeout", "deadline", "concurrency")
     @classmethod
     def _can_be_read(cls, value: Any, info: ValidationInfo) -> Any:
-        """Return `value` if it is valid for its field, else raise `ValueError`.
-
-        Pydantic reports this error together with all other errors of the body.
-        """
-        try:
-            match info.field_name:
-                case "retry":
-                    read_retry(value)
-                case "concurrency":
-                    read_limit(value, "job")
-                case name:
-                    read_positive_length(value, str(name))
-        except (OstinatoError, TypeError) as problem:
-            raise ValueError(str(problem)) from None
-        return value
+        return check_option(value, str(info.field_name), "job")
 
     def options(self) -> Object:
-        fields = self.model_dump(exclude={"input", "id", "at", "inputs", "ids"}, exclude_none=True)
-        return {name: value for name, value in fields.items() if value is not None}
+        return self.model_dump(exclude={"input", "id", "at", "inputs", "ids"}, exclude_none=True)
 
 
 class StartMany(Start):
@@ -95,7 +109,7 @@ class StartMany(Start):
         return value
 
 
-class Started(BaseModel):
+class Started(Shown):
     id: str
     new: bool = Field(description="False where the id was taken before.")
     note: str | None = Field(default=None, description="What may be a mistake, such as a job that no node knows.")
@@ -120,4 +134,4 @@ class JobShown(BaseModel):
 
 class Jobs(BaseModel):
     items: list[JobShown]
-    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfter

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
-from ostinato.faces.http.shapes.common import Moment, Object, RequestBody, Shown, Text
+from ostinato.faces.http.routing import Body
+from ostinato.faces.http.shapes.common import Moment, NextAfter, NextBefore, Object, RequestBody, Shown, Text
 from ostinato.faces.options import RUN_OPTIONS, SCHEDULE_OPTIONS
 from ostinato.schedules.lateness import Lateness
 from ostinato.schedules.model import OverlapName, Policies
@@ -61,7 +62,7 @@ class ScheduleShown(Shown, view=ScheduleInfo):
 
 class SchedulesShown(BaseModel):
     items: list[ScheduleShown]
-    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfter
 
 
 class Definition(RequestBody, options=(*SCHEDULE_OPTIONS, *RUN_OPTIONS)):
@@ -119,6 +120,9 @@ class Note(RequestBody):
     note: str = Field(default="", max_length=1000)
 
 
+NoteBody = Annotated[Note, Body(default_factory=Note)]
+
+
 class Resume(Note):
     catchup: str | Object | None = Field(
         default=None, description="What to do with times that passed meanwhile: null passes them over."
@@ -144,7 +148,7 @@ class BackfillShown(Shown, view=BackfillInfo):
 
 class Backfills(BaseModel):
     items: list[BackfillShown]
-    next: str | None = Field(description="Pass as `before` for the next page; null on the last.")
+    next: NextBefore
 
 
 class One(RequestBody):
@@ -157,7 +161,7 @@ class MoveOne(One):
 
 class History(BaseModel):
     items: list[OccurrenceShown]
-    next: str | None = Field(description="Pass as `before` for the next page; null on the last.")
+    next: NextBefore
 
 
 class Times(BaseModel):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from ostinato.faces.http.shapes.common import RequestBody, Shown
+from ostinato.faces.http.shapes.common import NextAfter, RequestBody, Shown
 from ostinato.webhooks.api import WebhookInfo
 
 Url = Annotated[str, Field(min_length=1, max_length=2000, examples=["https://hooks.example/in"])]
@@ -41,6 +41,13 @@ class WebhookChange(RequestBody):
     secret: Secret = Field(default=None, description="As for a new one; an empty text takes the signature away.")
     notes: str | None = Field(default=None, max_length=1000)
 
+    @field_validator("url", "patterns", "secret", "notes", mode="before")
+    @classmethod
+    def _not_null(cls, value: Any) -> Any:
+        if value is None:
+            raise ValueError("null changes nothing; leave the field out to keep its value")
+        return value
+
 
 class Enable(RequestBody):
     after: int | None = Field(default=None, ge=0, lt=1 << 62, description="Begin after this event.")
@@ -51,14 +58,21 @@ class Replay(RequestBody):
 
 
 class WebhookShown(Shown, view=WebhookInfo):
-    """The state of a webhook. Its secrets are shown as they are stored: as references, not as values."""
+    """The state of a webhook. The secrets are shown as references, such as `secret://hook-key`, and not as values.
+
+    - `seq`: the sequence number of the last event that was compared with the webhook's patterns
+    - `failing`: since when deliveries fail; null if no delivery has failed since the last success or `enable`
+    - `succeeded`: when a delivery last succeeded, accurate to the minute; null if no delivery has succeeded
+    """
 
     state: Literal["active", "disabled"]
-    seq: int = Field(description="The last event that was looked at for it.")
-    failing: datetime | None = Field(description="Since when no delivery has succeeded.")
-    succeeded: datetime | None = Field(description="When one last did, to the minute.")
+    seq: int = Field(description="The sequence number of the last event that was compared with the patterns.")
+    failing: datetime | None = Field(
+        description="Since when deliveries fail; null if none has failed since the last success or `enable`."
+    )
+    succeeded: datetime | None = Field(description="When a delivery last succeeded, accurate to the minute.")
 
 
 class WebhooksShown(BaseModel):
     items: list[WebhookShown]
-    next: str | None = Field(description="Pass as `after` for the next page; null on the last.")
+    next: NextAfter

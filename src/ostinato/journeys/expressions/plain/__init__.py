@@ -1,13 +1,11 @@
-"""Evaluate the small language `plain`. It has paths, literals, comparisons and a few operators. Every installation has
-it.
+"""Evaluate the small language `plain`: paths, literals, comparisons and a few operators.
 
 `plain` is a subset of DataWeave with the same meaning. It has two uses:
 
-- `Plain.evaluate` evaluates expressions with `lang: plain`. If an expression does not parse, the error explains why.
-- `evaluate_certain` evaluates expressions with `lang: dataweave`, if the DataWeave runtime would certainly give the
-  same result. Otherwise it returns `NOT_PLAIN`, and the runtime evaluates the expression. This happens, for example,
-  for escapes in texts, for `<` between texts, and for long fractions. `test_plain_is_what_the_runtime_says` compares
-  `evaluate_certain` with the runtime.
+- `Plain.evaluate` evaluates expressions with `lang: plain`.
+- `evaluate_certain` evaluates expressions with `lang: dataweave`, but only if the DataWeave runtime would certainly
+  return the same result. For any other expression, such as `<` between texts, it returns `NOT_PLAIN`. The test
+  `test_plain_is_what_the_runtime_says` compares its results with those of the runtime.
 
 An expression has no loops and no variables. Its work is limited nevertheless, because it runs on the event loop.
 """
@@ -30,7 +28,8 @@ NOT_PLAIN: Final = object()
 
 
 def evaluate_certain(expr: str, bindings: Mapping[str, Json]) -> Json:
-    """Return the result of a DataWeave expression, or `NOT_PLAIN` if the runtime must evaluate it."""
+    """Return the result of a DataWeave expression, or `NOT_PLAIN` if the DataWeave runtime must evaluate the
+    expression."""
     term = _read_strictly(expr)
     if term is None:
         return NOT_PLAIN
@@ -41,8 +40,6 @@ def evaluate_certain(expr: str, bindings: Mapping[str, Json]) -> Json:
 
 
 class Plain:
-    """A parsed expression."""
-
     def __init__(self, expr: str) -> None:
         """Parse an expression. Raise `PlainSyntaxError` if it is invalid."""
         self._term = Parser(expr, strict=False).whole()

@@ -1,5 +1,5 @@
-"""Evaluate the operators of DataWeave in Python. If the DataWeave runtime might return a different result, they raise
-`Unsure`. Pure."""
+"""Evaluate the operators of DataWeave in Python. Raise `Unsure` if the DataWeave runtime might return another result.
+Pure."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from decimal import Decimal
 from ostinato.journeys.expressions.plain.values import COUNT, ORDER, Run, Term, decimal, narrowed
 from ostinato.model import Json
 
-_DIGITS = 15  # most digits of a number; with more, a float and a decimal may differ
+DIGITS = 15  # most digits of a number; with more, a float and a decimal may differ
 
 
 class Unsure(Exception):
-    """Raised if the DataWeave runtime might return a different result."""
+    """Raised if the result in Python might differ from the result of the DataWeave runtime."""
 
 
 def boolean(value: Json) -> bool:
@@ -45,8 +45,8 @@ def follow(run: Run, value: Json, steps: list[str | int]) -> Json:
 
 
 def compare(left: Json, operator: str, right: Json) -> Json:
-    """Compare two values as DataWeave does. Raise `Unsure` if the result is not certain. `==` and `!=` are uncertain if
-    both values are lists or objects. The other operators are certain only for two numbers."""
+    """Compare two values as DataWeave does. Raise `Unsure` if both are lists or objects. For operators other than `==`
+    and `!=`, raise `Unsure` if one of the values is not a number."""
     a, b = _comparable(left), _comparable(right)
     if operator in ORDER:
         if not isinstance(a, Decimal) or not isinstance(b, Decimal):
@@ -75,7 +75,7 @@ def _few_digits(number: Decimal | None) -> Decimal:
     if number is None:
         raise Unsure
     _, digits, exponent = number.as_tuple()
-    if len(digits) > _DIGITS or not isinstance(exponent, int) or not -_DIGITS <= exponent <= 0:
+    if len(digits) > DIGITS or not isinstance(exponent, int) or not -DIGITS <= exponent <= 0:
         raise Unsure
     return number
 

@@ -33,7 +33,6 @@ _FUNCTIONS = ("sizeOf", "isEmpty")
 _OPERATORS = frozenset({"+", "-", "*", "/", "++", "and", "or", "not", "default"})
 _CLOSING = (")", "]", "}", ",", ":")
 _OWN = frozenset({*_WORDS, "and", "or", "not", "default", "if", "else"})
-_DIGITS = 15  # most digits of a number; with more, a float and a decimal may differ
 _DEEPEST = 40  # nesting of parentheses, lists and objects
 _MOST_OPERATORS = 200
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
@@ -41,11 +40,10 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", '"': '"', "'"
 
 
 class Parser:
-    """Parses one expression. Raises `PlainSyntaxError` for an invalid expression. With `strict`, which is for
-    DataWeave, raises `Unsure` where the meaning is not certain.
+    """Parses one expression. Raises `PlainSyntaxError` if the expression is invalid. If `strict` is true, the
+    expression is DataWeave, and `Unsure` is raised if the DataWeave runtime might understand it differently.
 
-    Ambiguous expressions need parentheses: `not` and `default` combined with other operators, and `++` combined with
-    `+` or `-`.
+    Ambiguous expressions need parentheses: `not` and `default` beside other operators, and `++` beside `+` or `-`.
     """
 
     def __init__(self, expr: str, *, strict: bool) -> None:
@@ -82,17 +80,11 @@ class Parser:
 
     def _if(self) -> Term:
         token = self._take()
-        if not self._next_is("("):
-            raise PlainSyntaxError(
-                "the condition of `if` must be in parentheses: if (condition) a else b", self._here()
-            )
-        self._take()
+        self._expect("(", "the condition of `if` must be in parentheses: if (condition) a else b")
         condition = self._expression()
         self._expect(")")
         then = self._expression()
-        if not self._next_is("else"):
-            raise PlainSyntaxError("`if` has an `else`: if (condition) a else b", self._here())
-        self._take()
+        self._expect("else", "`if` has an `else`: if (condition) a else b")
         other = self._expression()
         if self._strict:
 
@@ -127,15 +119,13 @@ class Parser:
     def _or(self, first: Term) -> Term:
         term = self._and(first)
         while self._next_is("or"):
-            token, left = self._take(), term
-            term = self._either(token, left, self._and(self._signed()), True)
+            term = self._either(self._take(), term, self._and(self._signed()), True)
         return term
 
     def _and(self, first: Term) -> Term:
         term = self._comparison(first)
         while self._next_is("and"):
-            token, left = self._take(), term
-            term = self._either(token, left, self._comparison(self._signed()), False)
+            term = self._either(self._take(), term, self._comparison(self._signed()), False)
         return term
 
     def _either(self, token: Token, left: Term, right: Term, decides: bool) -> Term:
@@ -229,7 +219,7 @@ class Parser:
                 raise Unsure
             wanted = [step for step, _ in steps]
             return lambda run: certain.follow(run, term(run), wanted)
-        places = [(step, self._position(at)) for step, at in steps]
+        places = [(step, position(self._expr, at)) for step, at in steps]
         return lambda run: values.follow(run, term(run), places)
 
     def _field(self, dot: Token) -> str:
@@ -280,7 +270,7 @@ class Parser:
             return self._list()
         if token.text == "{":
             return self._object()
-        return self._wrong(misplaced(token, self._expr), token)
+        return self._wrong(misplaced(token), token)
 
     def _number(self, token: Token, sign: str = "") -> Term:
         text = sign + token.text
@@ -288,7 +278,7 @@ class Parser:
             self._wrong("a number does not begin with 0", token)
         if len(token.text) > 300 or ("e" in token.text.lower() and self._strict):
             raise PlainSyntaxError("the number is too long", token.at)
-        if self._strict and sum(char.isdigit() for char in text) > _DIGITS:
+        if self._strict and sum(char.isdigit() for char in text) > certain.DIGITS:
             raise Unsure
         value = narrowed(DECIMAL.create_decimal(text))
         return lambda _: value
@@ -296,7 +286,7 @@ class Parser:
     def _name(self, token: Token) -> Term:
         name = token.text
         if name in _OWN:
-            self._wrong(misplaced(token, self._expr), token)
+            self._wrong(misplaced(token), token)
         if self._next_is("("):
             return self._function(token)
         if self._strict:
@@ -387,11 +377,11 @@ class Parser:
         token = self._peek()
         return token is not None and token.text == text and token.kind != "text"
 
-    def _expect(self, sign: str) -> None:
+    def _expect(self, sign: str, message: str = "") -> None:
         if not self._next_is(sign):
             token = self._peek()
             more = "" if token is None else f", and not {named(token)}"
-            raise PlainSyntaxError(f"here should be {sign}{more}", self._here())
+            raise PlainSyntaxError(message or f"here should be {sign}{more}", self._here())
         self._take()
 
     def _refuse(self, texts: tuple[str, ...], message: str) -> None:
@@ -403,11 +393,8 @@ class Parser:
         token = self._peek()
         return len(self._expr) if token is None else token.at
 
-    def _wrong(self, message: str, token: Token | None) -> NoReturn:
-        raise PlainSyntaxError(message, self._here() if token is None else token.at)
-
-    def _position(self, at: int) -> str:
-        return position(self._expr, at)
+    def _wrong(self, message: str, token: Token) -> NoReturn:
+        raise PlainSyntaxError(message, token.at)
 
     def _where(self, token: Token) -> str:
-        return self._position(token.at)
+        return position(self._expr, token.at)

@@ -56,11 +56,8 @@ def position(expr: str, at: int) -> str:
 
 
 def unknown_name(name: str, bindings: frozenset[str]) -> str:
-    """Return the error message for an unknown name, with a suggestion."""
-    hint = did_you_mean(name, bindings)
-    if hint:
-        return f"there is no {name!r} here; {hint}"
-    return f"there is no {name!r} here; a field of the context is context.{name}"
+    hint = did_you_mean(name, bindings) or f"a field of the context is context.{name}"
+    return f"there is no {name!r} here; {hint}"
 
 
 def tokens(expr: str, strict: bool) -> list[Token]:
@@ -97,7 +94,7 @@ def named(token: Token) -> str:
     return "a text" if token.kind == "text" else token.text
 
 
-def misplaced(token: Token, expr: str) -> str:
+def misplaced(token: Token) -> str:
     if token.text == ".":
         return "begin with a name: context.a; if this is jq, say `lang: jq`"
     if token.text == "if":

@@ -28,8 +28,6 @@ _LONGEST = 40  # digits of an integer; one with more becomes a float
 
 
 class EvaluationFailed(Exception):
-    """Raised if the evaluation of an expression fails."""
-
     def __init__(self, code: Code, message: str) -> None:
         super().__init__(message)
         self.code = code
@@ -41,7 +39,7 @@ class NotJson(Exception):
 
 
 class Run:
-    """One evaluation: its bindings, and the number of steps that are left."""
+    """One evaluation of an expression: its bindings, and how many steps of work it may still take."""
 
     __slots__ = ("bindings", "left")
 
@@ -59,8 +57,8 @@ Term: TypeAlias = Callable[[Run], Json]
 
 
 def as_written(value: Json) -> Json:
-    """Return the value as the DataWeave runtime writes it: 1.0 becomes 1. Raise `NotJson` if JSON cannot represent
-    it."""
+    """Return a value as the DataWeave runtime writes it. For example, 1.0 becomes 1. Raise `NotJson` if JSON cannot
+    represent the value."""
     match value:
         case None | bool():
             return value
@@ -129,9 +127,9 @@ def default(left: Term, right: Term, run: Run) -> Json:
 
 
 def follow(run: Run, value: Json, steps: list[tuple[str | int, str]]) -> Json:
-    """Return the value at a path of fields and indices. On a list, a field name collects that field from each object of
-    the list. A missing value is null, and so is any path into null. Raise `EvaluationFailed` for a path into a text,
-    and for an index into an object."""
+    """Return the value at a path of fields and indices. A missing value is null. A field name after a list gives a
+    list: the values of that field in the objects of the list. Raise `EvaluationFailed` if the path continues after a
+    text, or has an index after an object."""
     for step, where in steps:
         if value is None:
             return None
@@ -192,8 +190,8 @@ def count(left: Json, operator: str, right: Json, where: str) -> Json:
 
 
 def join(run: Run, left: Json, right: Json, where: str) -> Json:
-    """Join texts, numbers and booleans to a text, lists to a list, and objects to an object. If both objects have the
-    same field, the result has the value of the right object. Raise `EvaluationFailed` for other operands."""
+    """Join texts, numbers and booleans to a text, lists to a list, and objects to an object. Fields of the right object
+    replace those of the left. Raise `EvaluationFailed` for other operands."""
     if isinstance(left, list) and isinstance(right, list):
         run.spend(len(left) + len(right))
         return left + right
@@ -227,8 +225,8 @@ def is_empty(value: Json, where: str) -> Json:
 
 
 def longer(value: Json, most: int) -> bool:
-    """Return whether the JSON text of a value is longer than `most` characters. The length is estimated. Counting stops
-    at `most`, so that a huge value takes little time."""
+    """Return whether the JSON of a value is longer than about `most` characters. The count is rough: for example, each
+    number counts as one character. The count stops as soon as it exceeds `most`, so a huge value takes little time."""
     left = most
     waiting: list[Json] = [value]
     while waiting:

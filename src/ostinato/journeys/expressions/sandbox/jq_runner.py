@@ -1,5 +1,5 @@
-"""Evaluate jq. A program's input is one object that contains all bindings. Each binding is also a variable. The program
-must produce exactly one result."""
+"""Evaluate jq. The input of a program is an object with all bindings. Each binding is also a variable. A program must
+produce exactly one result."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _SHUT = "".join(f"def {name}: error({json.dumps(_DENIED)}); " for name in ("env"
 
 @functools.lru_cache(maxsize=512)
 def _program(expr: str, names: tuple[str, ...], timed: bool = False) -> Any:
-    """Compile an expression to a jq program that returns a list of results. The list is cut off after two results.
-    `names` are the program's variables. The program's input is the bindings. With `timed`, its input is an object with
-    `now` and `bindings`."""
+    """Compile an expression to a jq program with the variables `names`. The program's input is an object with the
+    bindings or, with `timed`, `{"now": …, "bindings": …}`. The program returns a list of the expression's first two
+    results, so that the caller can see whether there is exactly one."""
     clock = ".now as $ostinato_now | def now: $ostinato_now; .bindings | " if timed else ""
     variables = f". as {{{', '.join('$' + name for name in names)}}} | " if names else ""
     return jq.compile(f"{_SHUT}{clock}{variables}[limit(2;\n{expr}\n)]")
@@ -49,12 +49,10 @@ class JqRunner:
 
 
 def _evaluate(request: Request, most: int) -> Answer:
+    bindings, now = request.bindings, request.now
+    input = bindings if now is None else {"now": now / 1_000_000, "bindings": bindings}
     try:
-        timed = request.now is not None
-        program = _program(request.expr, tuple(request.bindings), timed)
-        input = request.bindings
-        if request.now is not None:
-            input = {"now": request.now / 1_000_000, "bindings": request.bindings}
+        program = _program(request.expr, tuple(bindings), now is not None)
         text = program.input_text(json.dumps(input)).text()
     except ValueError as problem:
         if str(problem) == _DENIED:

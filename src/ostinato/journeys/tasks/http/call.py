@@ -44,8 +44,8 @@ _LONGEST_PAUSE_S = 60.0  # longest pause between attempts, even if Retry-After i
 class _CallStopped(Exception):
     """Raised if the call cannot be made. The run fails with `problem`."""
 
-    def __init__(self, problem: TaskProblem) -> None:
-        self.problem = problem
+    def __init__(self, code: str, title: str, detail: str, internal: bool = False) -> None:
+        self.problem = TaskProblem(code, title, detail, internal=internal)
 
 
 @dataclass(slots=True)
@@ -56,12 +56,6 @@ class _Request:
     content: bytes
     secrets: set[str] = field(default_factory=set)
     jar: CookieJar | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _Policy:
-    name: str
-    rules: Resilience
 
 
 @dataclass(slots=True)
@@ -88,7 +82,7 @@ class HttpCall:
             return stop.problem
 
     async def _build_request(self, call: TaskCall, settings: HttpCallSettings) -> _Request:
-        """Return the request without credentials."""
+        """Return the request. The credentials of the authentication policy are added later."""
         try:
             config = self.settings.config_for(call.definition)
             method, url = await self._target(call, settings, config)
@@ -104,13 +98,9 @@ class HttpCall:
             headers = {"accept": "application/json", **passed, **values}
             content = await self._content(call, settings, headers, config)
         except MissingValue as problem:
-            raise _CallStopped(
-                TaskProblem("HTTPCALL_VALUE_MISSING", "A value of the call is missing", str(problem))
-            ) from None
+            raise _CallStopped("HTTPCALL_VALUE_MISSING", "A value of the call is missing", str(problem)) from None
         except UnsafeUrlPart as problem:
-            raise _CallStopped(
-                TaskProblem("HTTPCALL_INVALID", "The call cannot be written as HTTP", str(problem))
-            ) from None
+            raise _CallStopped("HTTPCALL_INVALID", "The call cannot be written as HTTP", str(problem)) from None
         except (ConfigMissing, OpenApiError, SecretMissing) as problem:
             raise _internal("HTTPCALL_CONFIG", str(problem)) from None
         headers["idempotency-key"] = call.key
@@ -158,21 +148,19 @@ class HttpCall:
         return CookieJar.from_json(await call.services["cache"].get(_jar_key(call)))
 
     async def _call_with_retries(self, call: TaskCall, settings: HttpCallSettings, request: _Request) -> dict[str, Any]:
-        """Send a request, with retries, and return the result of the last attempt. The resilience policy says which
-        results are retried, and how often. No attempt begins after the run's deadline."""
-        spec = call.definition.spec
-        reference = settings.resilience_policy_ref or spec.defaults.tasks.resilience_policy_ref
-        policy = spec.policies.http_resilience.definitions.get(reference or "", Resilience())
-        named = _Policy(str(reference), policy)
+        """Send a request, and retry it as the resilience policy says. Return the result of the last attempt. No attempt
+        begins after the run's deadline."""
+        _, policy = _policy(call, settings)
         clock = asyncio.get_running_loop().time
         end = None if call.remaining_s is None else clock() + call.remaining_s
-        most = (settings.timeout_ms or spec.defaults.http.timeout_ms or self.settings.http.timeout_ms) / 1000
+        default_ms = call.definition.spec.defaults.http.timeout_ms or self.settings.http.timeout_ms
+        most = (settings.timeout_ms or default_ms) / 1000
         result: dict[str, Any] = {}
         for attempt in range(1, policy.max_attempts + 1):
             timeout = most if end is None else min(most, end - clock())
             if timeout <= 0:
                 return result or _error("TIMEOUT", "the run's deadline leaves no time for the call")
-            answer, result = await self._attempt(call, settings, request, named, timeout)
+            answer, result = await self._attempt(call, settings, request, timeout)
             if retry_condition(result.get("status")) not in policy.retry_on or attempt == policy.max_attempts:
                 break
             wait = backoff_seconds(policy.backoff, attempt)
@@ -185,12 +173,13 @@ class HttpCall:
         return result
 
     async def _attempt(
-        self, call: TaskCall, settings: HttpCallSettings, request: _Request, policy: _Policy, timeout: float
+        self, call: TaskCall, settings: HttpCallSettings, request: _Request, timeout: float
     ) -> tuple[Answer | None, dict[str, Any]]:
+        reference, policy = _policy(call, settings)
         try:
             url = httpx.URL(request.url)
-            key = (call.definition.name, policy.name, f"{url.scheme}://{url.host}:{url.port}")
-            async with self._guards.attempt(policy.rules, key, call.now) as report_failed:
+            key = (call.definition.name, reference, f"{url.scheme}://{url.host}:{url.port}")
+            async with self._guards.attempt(policy, key, call.now) as report_failed:
                 answer = await self._send_authenticated(call, settings, request, timeout)
                 report_failed(retry_condition(answer.status) is not None)
         except CallBlocked as problem:
@@ -203,12 +192,12 @@ class HttpCall:
             return None, _error("AUTH", str(problem))
         except (EgressRefused, httpx.InvalidURL) as problem:
             detail = redact(str(problem), request.secrets)
-            raise _CallStopped(TaskProblem("HTTPCALL_REFUSED", "The call is not allowed", detail)) from None
+            raise _CallStopped("HTTPCALL_REFUSED", "The call is not allowed", detail) from None
         except SecretMissing as problem:
             raise _internal("HTTPCALL_CONFIG", str(problem)) from None
         except OstinatoError as problem:
             detail = redact(str(problem), request.secrets)
-            raise _CallStopped(TaskProblem("HTTPCALL_INVALID", "The call cannot be written as HTTP", detail)) from None
+            raise _CallStopped("HTTPCALL_INVALID", "The call cannot be written as HTTP", detail) from None
         if request.jar is not None and not settings.notify:
             rules, before = call.definition.spec.cookies, request.jar.to_json()
             taken = request.jar.take(rules, url, answer.headers.get_list("set-cookie"), call.now)
@@ -225,12 +214,9 @@ class HttpCall:
         self, call: TaskCall, settings: HttpCallSettings, request: _Request, timeout: float
     ) -> Answer:
         credentials = await self._credentials(call, settings, timeout)
-        request.secrets |= credentials.secrets
         answer = await self._send(call, request, credentials, timeout)
         if answer.status == 401 and self._auth.forget(credentials):
-            credentials = await self._credentials(call, settings, timeout)
-            request.secrets |= credentials.secrets
-            answer = await self._send(call, request, credentials, timeout)
+            answer = await self._send(call, request, await self._credentials(call, settings, timeout), timeout)
         return answer
 
     async def _credentials(self, call: TaskCall, settings: HttpCallSettings, timeout: float) -> Credentials:
@@ -242,6 +228,7 @@ class HttpCall:
         return await self._auth.credentials(policy, egress, call.secret, call.now, timeout, endpoint)
 
     async def _send(self, call: TaskCall, request: _Request, credentials: Credentials, timeout: float) -> Answer:
+        request.secrets |= credentials.secrets
         headers = request.headers | credentials.headers
         url = httpx.URL(request.url)
         cookies = request.jar.header(call.definition.spec.cookies, url, call.now) if request.jar is not None else None
@@ -270,18 +257,16 @@ class HttpCall:
     async def _map_error(
         self, call: TaskCall, settings: HttpCallSettings, context: Mapping[str, Json]
     ) -> Mapping[str, Json]:
-        """Apply `errorMapping` after a failed call, and return the new context. The mapper sees the call's result as
-        `payload`. After a successful call, or without `errorMapping`, return the context unchanged."""
+        """Return the context with the value of `errorMapping`, if the call failed and the settings have an
+        `errorMapping`. In all other cases, return `context` unchanged."""
         mapping = settings.error_mapping
         result: Any = context[str(settings.result_var)]
         if mapping is None or result["ok"]:
             return context
         value = await _value(call, mapping.mapper, context=context, payload=result)
-        target, variable = mapping.target, mapping.result_var or settings.result_var
-        if target is None:
-            target = Target(kind="var")
         try:
-            return with_result(context, target, variable, value)
+            variable = mapping.result_var or settings.result_var
+            return with_result(context, mapping.target or Target(kind="var"), variable, value)
         except UnusableValue as problem:
             raise _internal("HTTPCALL_ERROR_MAPPING", f"errorMapping: {problem}") from None
 
@@ -293,6 +278,13 @@ async def _value(call: TaskCall, expression: Expression, **bindings: Any) -> Jso
     return outcome.value
 
 
+def _policy(call: TaskCall, settings: HttpCallSettings) -> tuple[str, Resilience]:
+    """Return the name and the rules of the call's resilience policy, or default rules if the policy does not exist."""
+    spec = call.definition.spec
+    reference = settings.resilience_policy_ref or spec.defaults.tasks.resilience_policy_ref
+    return str(reference), spec.policies.http_resilience.definitions.get(reference or "", Resilience())
+
+
 def _lowered(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.lower(): value for name, value in headers.items()}
 
@@ -302,7 +294,7 @@ def _pairs(cookies: str | None) -> list[tuple[str, str, str]]:
 
 
 def _internal(code: str, detail: str) -> _CallStopped:
-    return _CallStopped(TaskProblem(code, "The call cannot be made here", detail, internal=True))
+    return _CallStopped(code, "The call cannot be made here", detail, internal=True)
 
 
 def _error(type: str, message: str) -> dict[str, Any]:

@@ -102,7 +102,7 @@ class HttpCallSettings:
         return self.params or Params()
 
     def templates(self) -> Iterator[tuple[Path, str]]:
-        """Yield every text that may contain placeholders, as pairs of path and text."""
+        """Yield (path, text) for every text that may contain placeholders."""
         if self.url is not None:
             yield ("url",), self.url
         yield from ((("headers", name), value) for name, value in self.headers.items())
@@ -165,10 +165,9 @@ def _operation(settings: HttpCallSettings, definition: Definition) -> Iterator[F
         given_names = {name.lower() if where == "headers" else name for name in getattr(settings.parameters, where)}
         for name in sorted(names):
             if (name.lower() if where == "headers" else name) not in given_names:
+                message = f"{operation.id} needs the {where} parameter {name!r}"
                 hint = f"write params: {{{where}: {{{name}: …}}}}"
-                yield Fault(
-                    "http-params", ("params", where), f"{operation.id} needs the {where} parameter {name!r}", hint
-                )
+                yield Fault("http-params", ("params", where), message, hint)
     unknown = set(settings.parameters.path) - operation.required["path"]
     for name in sorted(unknown):
         hint = did_you_mean(name, operation.required["path"])
@@ -182,9 +181,8 @@ def _result(settings: HttpCallSettings) -> Iterator[Fault]:
     if settings.notify:
         for name, value in (("resultVar", settings.result_var), ("errorMapping", mapping)):
             if value is not None:
-                yield Fault(
-                    "http-notify", (name,), f"a notify has no {name!r}: its response is ignored", "leave it out"
-                )
+                message = f"a notify has no {name!r}: its response is ignored"
+                yield Fault("http-notify", (name,), message, "leave it out")
         return
     if settings.result_var is None and settings.mode:
         yield Fault("http-result", (), "'resultVar' is missing", "say where the answer goes, or write mode: notify")
@@ -225,10 +223,10 @@ def _texts(settings: HttpCallSettings, definition: Definition) -> Iterator[Fault
             yield Fault("http-config", path, message, hint, Severity.WARNING, needs)
         if SCHEME in template and not (path[-2:-1] == ("headers",) and secret_reference(template)):
             yield Fault("http-secret", path, "a secret is named here", "a header may be one, as a whole; else use auth")
-    for path, name in () if isinstance(settings.body, Expression) else names_within(settings.body, ("body",)):
+    for path, name in () if isinstance(settings.body, Expression) else names_within(settings.body):
         if PLACEHOLDER.search(name):
             message = f"{name!r} is sent as it is written: only values are filled in, not names"
-            yield Fault("http-key", path, message, "make the body with a mapper", Severity.WARNING)
+            yield Fault("http-key", ("body", *path), message, "make the body with a mapper", Severity.WARNING)
     for place, headers in ((("headers",), settings.headers), (("params", "headers"), settings.parameters.headers)):
         for name, value in headers.items():
             try:

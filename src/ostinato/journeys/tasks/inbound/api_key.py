@@ -1,5 +1,4 @@
-"""Run the task `apiKeyValidate:v1`, which checks an API key. The hash of the key is compared with all known hashes in
-constant time. The key is not stored."""
+"""Run the task `apiKeyValidate:v1`, which checks an API key by its hash, in constant time. The key is not stored."""
 
 from __future__ import annotations
 
@@ -15,16 +14,12 @@ from ostinato.journeys.tasks.inbound.shared import (
     Denied,
     InboundSettings,
     Source,
-    accept_caller,
-    configuration_problem,
-    deny_caller,
+    authenticate,
     profile_fault,
     unknown_profile,
 )
 from ostinato.journeys.tasks.read_settings import check_settings, read_settings
 from ostinato.model import Json
-
-MEMBER = "apiKey"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,14 +40,17 @@ class ApiKeyValidate:
 
     async def run(self, call: TaskCall) -> TaskResult | TaskProblem:
         settings = read_settings(ApiKeySettings, call.settings)
+        return await authenticate(call, settings, "apiKey", self._validate(call, settings))
+
+    async def _validate(self, call: TaskCall, settings: ApiKeySettings) -> dict[str, str]:
         profile = self.settings.api_keys.get(settings.profile)
         if profile is None:
-            return configuration_problem(unknown_profile(settings.profile, self.settings.api_keys, "APIKEY"))
+            raise unknown_profile(settings.profile, self.settings.api_keys, "APIKEY")
         api_key = settings.source.read(call.request)
         if not api_key:
-            return deny_caller(call, settings.auth_var, MEMBER, Denied("APIKEY_MISSING", "No API key was sent"))
+            raise Denied("APIKEY_MISSING", "No API key was sent")
         hashed = hash_api_key(api_key)
         key_ids = [id for id, known in profile.keys.items() if hmac.compare_digest(known, hashed)]
         if not key_ids:
-            return deny_caller(call, settings.auth_var, MEMBER, Denied("APIKEY_INVALID", "The API key is not known"))
-        return accept_caller(call, settings.auth_var, MEMBER, {"keyId": key_ids[0]})
+            raise Denied("APIKEY_INVALID", "The API key is not known")
+        return {"keyId": key_ids[0]}

@@ -1,8 +1,6 @@
-"""Run the task `jwtValidate:v1`, which checks a JSON Web Token.
-
-The profile names the algorithms, keys, issuer and audience. No claim of the token is used before the signature is
-verified. Unsafe tokens are refused, for example those with `alg: none` or an unknown key id (`kid`).
-"""
+"""Run the task `jwtValidate:v1`, which checks a JSON Web Token. The profile names the algorithms, keys, issuer and
+audience. No claim of the token is used before the signature is verified. Unsafe tokens are refused, for example those
+with `alg: none` or an unknown key id (`kid`)."""
 
 from __future__ import annotations
 
@@ -22,10 +20,7 @@ from ostinato.journeys.tasks.inbound.jwt_keys import Key, KeySets
 from ostinato.journeys.tasks.inbound.shared import (
     Denied,
     InboundSettings,
-    Misconfigured,
-    accept_caller,
-    configuration_problem,
-    deny_caller,
+    authenticate,
     profile_fault,
     read_value,
     unknown_profile,
@@ -34,7 +29,6 @@ from ostinato.journeys.tasks.read_settings import check_settings, read_settings
 from ostinato.model import Json
 from ostinato.when.instants import SECOND, Micros
 
-MEMBER = "jwt"
 LONGEST = 16 << 10  # characters
 DEEPEST = 32
 _MALFORMED = Denied("JWT_TOKEN_MALFORMED", "The token is not a JWT")
@@ -47,8 +41,13 @@ class TokenSource:
     scheme: str | None = key("scheme", text(), None)
 
     def token(self, request: Request | None) -> str | None:
-        """Return the token in the request, without its scheme. The expected scheme is `self.scheme`; for the header
-        `Authorization`, the default is Bearer. Return None if there is no token, or if the token has another scheme."""
+        """Return the token in the request, or None if there is none.
+
+        - If `scheme` is set, the value in the request must be the scheme and the token, as in `Bearer eyJ…`. If the
+          value has another scheme, return None.
+        - If `scheme` is None and the value is in the header `Authorization`, the scheme is `Bearer`.
+        - If `scheme` is None and the value is in another place, the whole value is the token.
+        """
         value = None if request is None else read_value(request, self.location, self.name)
         scheme = self.scheme
         if scheme is None and (self.location, self.name.lower()) == ("header", "authorization"):
@@ -76,13 +75,7 @@ class JwtValidate:
 
     async def run(self, call: TaskCall) -> TaskResult | TaskProblem:
         settings = read_settings(JwtSettings, call.settings)
-        try:
-            token = await self._validate(call, settings)
-        except Denied as reason:
-            return deny_caller(call, settings.auth_var, MEMBER, reason)
-        except Misconfigured as problem:
-            return configuration_problem(problem)
-        return accept_caller(call, settings.auth_var, MEMBER, token)
+        return await authenticate(call, settings, "jwt", self._validate(call, settings))
 
     async def _validate(self, call: TaskCall, settings: JwtSettings) -> dict[str, Any]:
         profile = self.settings.jwt.get(settings.profile)
@@ -100,7 +93,7 @@ class JwtValidate:
 
 
 def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
-    """Return the header of a token, after the checks that need no key. Raise `Denied` if a check fails."""
+    """Return a token's header, after checks that need no key, such as its form. Raise `Denied` if a check fails."""
     if len(token) > LONGEST or token.count(".") != 2:
         raise _MALFORMED
     try:
@@ -117,8 +110,8 @@ def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
 
 
 def choose_key(keys: tuple[Key, ...], kid: str | None, algorithm: str) -> Key:
-    """Return the key that verifies a token. It must be for `algorithm`, and have the token's `kid` if the token has
-    one. Raise `Denied` unless there is exactly one such key."""
+    """Return the key that verifies a token. The key must be for `algorithm`. If the token has a `kid`, the key must
+    have the same `kid`. Raise `Denied` unless exactly one key fits."""
     if kid is not None:
         named = [one for one in keys if one.kid == kid]
         if not named:

@@ -24,9 +24,7 @@ from ostinato.journeys.tasks.inbound.shared import (
     Denied,
     InboundSettings,
     Misconfigured,
-    accept_caller,
-    configuration_problem,
-    deny_caller,
+    authenticate,
     profile_fault,
     read_value,
     unknown_profile,
@@ -35,7 +33,6 @@ from ostinato.journeys.tasks.read_settings import check_settings, read_settings
 from ostinato.model import Json
 from ostinato.when.instants import to_datetime
 
-MEMBER = "mtls"
 LONGEST = 64 << 10  # characters of a header
 _MISSING = Denied("MTLS_CERT_MISSING", "No client certificate was shown")
 _UNPARSEABLE = Denied("MTLS_CERT_UNPARSEABLE", "The client certificate cannot be read")
@@ -89,15 +86,9 @@ class MtlsValidate:
 
     async def run(self, call: TaskCall) -> TaskResult | TaskProblem:
         settings = read_settings(MtlsSettings, call.settings)
-        try:
-            certificate = self._validate(call, settings)
-        except Denied as reason:
-            return deny_caller(call, settings.auth_var, MEMBER, reason)
-        except Misconfigured as problem:
-            return configuration_problem(problem)
-        return accept_caller(call, settings.auth_var, MEMBER, certificate)
+        return await authenticate(call, settings, "mtls", self._validate(call, settings))
 
-    def _validate(self, call: TaskCall, settings: MtlsSettings) -> dict[str, Any]:
+    async def _validate(self, call: TaskCall, settings: MtlsSettings) -> dict[str, Any]:
         profile = self.settings.mtls.get(settings.profile)
         if profile is None and not settings.trust_anchors:
             raise unknown_profile(settings.profile, self.settings.mtls, "MTLS")
@@ -159,8 +150,8 @@ def _anchors(texts: Sequence[str]) -> list[x509.Certificate]:
 def check_trust(
     certificate: x509.Certificate, between: Sequence[x509.Certificate], anchors: list[x509.Certificate], now: datetime
 ) -> None:
-    """Raise `Denied` unless a chain leads from the certificate to a trust anchor, and the certificate is valid at `now`
-    and may be used by clients. `between` holds the intermediate certificates."""
+    """Raise `Denied` if the certificate is not trusted. It is trusted if the certificates `between` lead from it to a
+    trust anchor, and if it is valid at `now` and may be used by clients."""
     people = ExtensionPolicy.permit_all().may_be_present(x509.ExtendedKeyUsage, Criticality.AGNOSTIC, _for_clients)
     verifier = (
         PolicyBuilder()
@@ -186,7 +177,7 @@ def has_allow_rule(settings: MtlsSettings) -> bool:
 
 
 def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSettings:
-    """Return a copy of `settings` with the `allow_…` rules of `profile` in place of its own."""
+    """Return a copy of `settings` that has the `allow_…` rules of `profile`."""
     return replace(
         settings,
         allow_any=profile.allow_any_from_trusted,
@@ -197,8 +188,8 @@ def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSett
 
 
 def check_allowed(certificate: x509.Certificate, settings: MtlsSettings) -> None:
-    """Raise `Denied` if the certificate is not allowed. With `allow_any`, every certificate is allowed. Otherwise it
-    must match an entry in each `allow_…` list that is not empty. If all lists are empty, no certificate is allowed."""
+    """Raise `Denied` if the certificate is not allowed. With `allow_any`, every certificate is allowed. Otherwise the
+    certificate must match each `allow_…` list that is not empty. If all lists are empty, no certificate is allowed."""
     if settings.allow_any:
         return
     if settings.allow_subjects or not (settings.allow_sans or settings.allow_serials):
@@ -213,8 +204,8 @@ def check_allowed(certificate: x509.Certificate, settings: MtlsSettings) -> None
 
 
 def _normalize_subject(text: str) -> str:
-    """Return a subject in the form of RFC 4514, so that equal subjects are equal texts. Return an invalid subject
-    unchanged."""
+    """Return a subject in the form of RFC 4514, so that equal subjects are equal texts. An invalid subject is returned
+    as it is."""
     try:
         return x509.Name.from_rfc4514_string(text).rfc4514_string()
     except ValueError:
@@ -238,8 +229,7 @@ def _san_key(san: San) -> tuple[str, str]:
 
 
 def _read_serial(text: str) -> int | None:
-    """Return the serial number in a text, or None if the text is invalid. The text is hexadecimal, with or without
-    colons; after the prefix `0d` it is decimal."""
+    """Read a serial number: hexadecimal, or decimal after `0d`. Ignore colons. Return None if it is invalid."""
     plain = text.replace(":", "").lower()
     try:
         return int(plain[2:], 10) if plain.startswith("0d") else int(plain, 16)

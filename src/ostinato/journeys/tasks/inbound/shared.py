@@ -1,10 +1,9 @@
-"""Share code between the tasks that authenticate a caller. If a task refuses a caller, the run does not fail. The
-problem is written to the context, and the journey decides what to do. Only a mistake in the configuration fails the
-run."""
+"""The common code of the tasks that authenticate a caller. If a task refuses a caller, it writes the problem to the
+context, and the journey decides what to do. Only a mistake in the configuration fails the run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,27 +61,22 @@ def read_value(request: Request, location: str, name: str) -> str | None:
     return (request.query if location == "query" else request.cookies).get(name)
 
 
-def accept_caller(call: TaskCall, variable: str, member: str, identity: Mapping[str, Any]) -> TaskResult:
-    """Return a task result that stores the caller's identity in the context. It becomes the field `member` of the
-    object `variable`."""
-    around: Json = call.context.get(variable)
+async def authenticate(
+    call: TaskCall, settings: InboundSettings, member: str, identity: Awaitable[Mapping[str, Any]]
+) -> TaskResult | TaskProblem:
+    """Write the caller's identity to the context, as the field `member` of the object `settings.auth_var`. If awaiting
+    `identity` raises `Denied`, write an RFC 9457 problem there instead. If it raises `Misconfigured`, fail the run."""
+    try:
+        entry = dict(await identity)
+    except Denied as reason:
+        kebab = reason.code.lower().partition("_")[2].replace("_", "-")
+        kind = f"{_TYPES}/{member.lower()}/{kebab}"
+        entry = {"problem": {"type": kind, "title": reason.title, "status": reason.status, "code": reason.code}}
+    except Misconfigured as problem:
+        return TaskProblem(problem.code, "The caller cannot be checked here", str(problem), internal=True)
+    around: Json = call.context.get(settings.auth_var)
     kept = around if isinstance(around, Mapping) else {}
-    return TaskResult({**call.context, variable: {**kept, member: dict(identity)}})
-
-
-def deny_caller(call: TaskCall, variable: str, member: str, reason: Denied) -> TaskResult:
-    kebab = reason.code.lower().partition("_")[2].replace("_", "-")
-    problem = {
-        "type": f"{_TYPES}/{member.lower()}/{kebab}",
-        "title": reason.title,
-        "status": reason.status,
-        "code": reason.code,
-    }
-    return accept_caller(call, variable, member, {"problem": problem})
-
-
-def configuration_problem(problem: Misconfigured) -> TaskProblem:
-    return TaskProblem(problem.code, "The caller cannot be checked here", str(problem), internal=True)
+    return TaskResult({**call.context, settings.auth_var: {**kept, member: entry}})
 
 
 def unknown_profile(profile: str, profiles: Mapping[str, object], prefix: str) -> Misconfigured:
@@ -91,8 +85,8 @@ def unknown_profile(profile: str, profiles: Mapping[str, object], prefix: str) -
 
 
 def profile_fault(profile: str, profiles: Mapping[str, object]) -> list[Fault]:
-    """Return a list with a warning if the profile is unknown, else an empty list. An unknown profile is no error,
-    because the engine that checks a journey may not be the one that runs it."""
+    """Return a list with one warning if this engine does not have the profile, and otherwise an empty list. The missing
+    profile is not an error, because another engine that has it may run the journey."""
     if profile in profiles:
         return []
     message = f"this engine has no profile {profile!r}"

@@ -8,7 +8,7 @@ from ostinato.schedules.operations.edit.create_schedules import AlreadyExists, c
 from ostinato.schedules.operations.edit.delete_schedule import delete
 from ostinato.schedules.operations.edit.pause_and_resume import pause, pause_edit, resume, resume_edit
 from ostinato.schedules.operations.edit.skip_and_move import leave_out, move, put_back
-from ostinato.schedules.operations.edit.start_backfill import backfill, backfill_edit, set_backfill_state
+from ostinato.schedules.operations.edit.start_backfill import backfill_edit, set_backfill_state
 from ostinato.schedules.operations.edit.trigger_run import trigger, trigger_edit
 from ostinato.schedules.operations.edit.update_definition import update, update_edit
 from ostinato.schedules.operations.edit.user_call import Answer, Call, find_answer, run_once
@@ -19,7 +19,6 @@ __all__ = [
     "Call",
     "Edit",
     "TokenMismatch",
-    "backfill",
     "backfill_edit",
     "change",
     "combine_edits",

@@ -18,6 +18,5 @@ class TokenMismatch(Conflict):
 
 
 def check_token(name: str, token: int | None, schedule: Schedule) -> None:
-    """Raise TokenMismatch if the caller gave a token and the schedule has another one."""
     if token is not None and token != schedule.token:
         raise TokenMismatch(name, token, schedule.token)

@@ -12,9 +12,7 @@ from ostinato.schedules.model import GRACE, CatchUp, Reason, Schedule, State
 from ostinato.schedules.operations.edit.apply_change import MAX_TIMES, Edit, change, process_due, with_next
 from ostinato.schedules.operations.edit.user_call import Answer, Call
 from ostinato.schedules.operations.write import write_decisions
-from ostinato.schedules.rows import (
-    event_row,
-)
+from ostinato.schedules.rows import event_row
 from ostinato.store.contract import Operation, Row
 
 
@@ -23,7 +21,8 @@ def pause(call: Call, note: str) -> Operation[Answer]:
 
 
 def pause_edit(call: Call, note: str) -> Edit:
-    """Return an edit that pauses a schedule. Missed times are handled when the schedule is resumed."""
+    """Return an edit that pauses a schedule. If a time is due and not late yet, it is processed before the pause
+    begins. All other times are left until the schedule is resumed."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
@@ -41,8 +40,8 @@ def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
 
 
 def resume_edit(call: Call, note: str, catchup: CatchUp | None = None) -> Edit:
-    """Return an edit that resumes a schedule. Times that passed while it was paused or parked do not run unless
-    `catchup` is given."""
+    """Return an edit that resumes a paused or parked schedule. The policy `catchup` decides which of the times that
+    were due meanwhile get a run. If `catchup` is None, none of them does."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
@@ -67,7 +66,6 @@ def resume_edit(call: Call, note: str, catchup: CatchUp | None = None) -> Edit:
 
 
 def _decide_after_stop(call: Call, schedule: Schedule, live: Sequence[Live], catchup: CatchUp | None) -> Decision:
-    """Decide about the times that passed while a schedule was paused or parked."""
     if catchup is None:
         reason = Reason.PAUSED if schedule.paused else Reason.PARKED
         return pass_over(schedule, call.now, reason, call.new_id)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import tzinfo
 
-from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.errors import ArgumentError, Conflict, NotFound
 from ostinato.schedules.decisions.decide import Live
 from ostinato.schedules.model import Schedule
 from ostinato.schedules.operations import backfills
@@ -15,24 +16,27 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros, on_clock
 
 
+def check_order(first: Micros, last: Micros, zone: tzinfo) -> None:
+    """Raise ArgumentError if a backfill would end before it begins. The error shows both times in the zone."""
+    if last < first:
+        words = f"a backfill from {on_clock(first, zone)} cannot end at {on_clock(last, zone)}; end it later"
+        raise ArgumentError(words, "last")
+
+
 def check_past(schedule: Schedule, first: Micros, last: Micros, now: Micros) -> None:
-    """Raise OstinatoError if a backfill would have times that are still to come."""
+    """Raise ArgumentError if a backfill would have times that are still to come."""
     coming = next(iter(schedule.spec.compiled.between(max(first, now + 1), last)), None)
     if coming is not None:
         zone = schedule.spec.tzinfo
-        raise OstinatoError(
+        raise ArgumentError(
             f"a backfill to {on_clock(last, zone)} has times that are still to come, from {on_clock(coming, zone)} on: "
-            f"the schedule runs those itself; end it at {on_clock(now, zone)} or before, or trigger the schedule"
+            f"the schedule runs those itself; end it at {on_clock(now, zone)} or before, or trigger the schedule",
+            "last",
         )
 
 
-def backfill(call: Call, wanted: Backfill) -> Operation[Answer]:
-    return change(call, backfill_edit(call, wanted))
-
-
 def backfill_edit(call: Call, wanted: Backfill, batch: int = 0) -> Edit:
-    """Return an edit that starts a backfill. With a `batch`, the edit also runs the backfill's first step, of at most
-    `batch` runs."""
+    """Return an edit that starts a backfill and, if `batch` is not 0, runs the first step with up to `batch` runs."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         backfill = replace(wanted, schedule_id=schedule.id)
@@ -48,8 +52,7 @@ def backfill_edit(call: Call, wanted: Backfill, batch: int = 0) -> Edit:
 
 
 def set_backfill_state(call: Call, id: str, state: str, reason: str | None) -> Operation[Answer]:
-    """Pause, resume or cancel a backfill. Raises NotFound if the schedule has no such backfill, and Conflict if the
-    backfill has ended."""
+    """Pause, resume or cancel a backfill. Raises NotFound for an unknown id, and Conflict if the backfill has ended."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         rows = yield sql("backfill", id=id)
