@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_a_task_that_refuses_to_end_does_not_keep_the_loop(monkeypatch: pytest.M
     monkeypatch.setattr(blocking, "_PATIENCE", 0.01)
     loop = LoopThread("test", "it is closed")
     loop.start()
-    tasks = []
+    tasks: list[Any] = []
     refused = asyncio.Event()
 
     async def refuse() -> None:
