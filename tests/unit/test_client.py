@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -189,6 +189,33 @@ def test_a_stream_that_breaks_off_is_taken_up_where_it_was() -> None:
 
     assert ask(fake, three) == [5, 6, 7]
     assert [request.url.params.get("after") for request in fake.asked[1:]] == ["4", "4", "6"]
+
+
+def test_a_stream_that_breaks_after_a_long_time_is_taken_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time without an answer counts from the break, not from the beginning of the stream."""
+    hours = 0.0
+    plain = asyncio.BaseEventLoop.time
+    monkeypatch.setattr(asyncio.BaseEventLoop, "time", lambda loop: plain(loop) + hours * 3600)
+
+    class Breaking(httpx.AsyncByteStream):
+        async def __aiter__(self) -> AsyncIterator[bytes]:
+            nonlocal hours
+            yield b'data: {"seq": 5}\n\n'
+            hours += 1
+            raise httpx.ReadError("reset")
+
+    last = httpx.Response(200, json={"items": [{"seq": 4}], "next": None})
+    fake = Fake(last, httpx.Response(200, stream=Breaking()), httpx.Response(200, text='data: {"seq": 6}\n\n'))
+
+    async def two(client: Client) -> list[int]:
+        events = []
+        async for event in client.follow():
+            events.append(event["seq"])
+            if len(events) == 2:
+                break
+        return events
+
+    assert ask(fake, two) == [5, 6]
 
 
 def test_the_same_without_awaiting() -> None:

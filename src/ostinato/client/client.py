@@ -160,19 +160,23 @@ class Client:
         if after is None:  # read now, so that a stream that breaks before its first event misses nothing
             newest = await self.events(newest=True, limit=1)
             after = int(newest[-1]["seq"]) if newest else 0
-        heard = loop.time()
+        broken_since: float | None = None
         while True:
             try:
                 async for event in self._stream(pattern, subject, after):
-                    after = event["seq"]
-                    yield event
-                heard = loop.time()  # the stream ended normally: the server stops, and another may replace it
+                    broken_since = None
+                    if event is not None:
+                        after = event["seq"]
+                        yield event
             except (httpx.TransportError, Unreachable) as problem:
-                if loop.time() - heard > self._calling.patience:
+                if broken_since is None:
+                    broken_since = loop.time()
+                elif loop.time() - broken_since > self._calling.patience:
                     raise Unreachable(f"{self.server} does not answer: {problem or type(problem)}") from problem
             await asyncio.sleep(0.5)
 
-    async def _stream(self, pattern: str, subject: str | None, after: int) -> AsyncIterator[Json]:
+    async def _stream(self, pattern: str, subject: str | None, after: int) -> AsyncIterator[Json | None]:
+        """Yield the events of one connection, and None for every other sign that the server answers."""
         import httpx
 
         asked = without_none(pattern=pattern, subject=subject, after=after)
@@ -181,9 +185,9 @@ class Client:
             if answer.status_code >= 400:
                 await answer.aread()
                 raise error_of(answer)
+            yield None
             async for line in answer.aiter_lines():
-                if line.startswith("data:"):
-                    yield json.loads(line[5:])
+                yield json.loads(line[5:]) if line.startswith("data:") else None
 
     # Namespaces, tokens, nodes
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ostinato import Limit, OstinatoError, Retry, every
+from ostinato import Limit, OstinatoError, Retry, cron, every
 from ostinato.model import read_retry
 from ostinato.start_checks import read_limit
 from ostinato.testing import World
@@ -53,3 +53,18 @@ async def test_what_is_given_as_values_means_the_same_when_read_back(world: Worl
     assert read_limit(options["concurrency"], "note") == policies["concurrency"]
     assert options["timeout"] == "PT10M"
     assert (await world.app.schedules.upsert("s", every("1h"), "note", **policies))[0] == "unchanged"
+
+
+async def test_a_new_spec_keeps_the_zone_unless_it_names_one(world: World) -> None:
+    await world.up()
+    await world.app.schedules.create("nine", cron("0 9 * * *", tz="Europe/Berlin"), "note")
+    specs = {
+        "0 10 * * *": "Europe/Berlin",
+        '{"cron": "0 11 * * *"}': "Europe/Berlin",
+        '{"cron": "0 12 * * *", "tz": "Europe/Paris"}': "Europe/Paris",
+        "TZ=Europe/Rome 0 13 * * *": "",  # the cron string itself has the zone
+    }
+    for spec, zone in specs.items():
+        await world.app.schedules.update("nine", spec=spec)
+        assert (await world.app.schedules.get("nine")).spec.tz == zone
+        await world.app.schedules.update("nine", spec=cron("0 9 * * *", tz="Europe/Berlin"))

@@ -511,6 +511,8 @@ def test_merging_keeps_what_nobody_changed() -> None:
     assert merge_changes(base, [base, base]) == base
     assert merge_changes(base, [{**base, "o": {"x": 2, "y": 1}}, {**base, "o": {"x": 1}}]) == {**base, "o": {"x": 2}}
     assert merge_changes(base, [{**base, "t": True}])["t"] is True
+    assert merge_changes({"o": {"b": True}}, [{"o": {"b": 1}}])["o"]["b"] is not True
+    assert merge_changes({"l": [{"b": 1}]}, [{"l": [{"b": 1.0}]}]) == {"l": [{"b": 1.0}]}
 
 
 # Compensation.

@@ -40,7 +40,13 @@ def merge_changes(base: Mapping[str, Json], versions: Sequence[Mapping[str, Json
 
 def _same(value: Json, other: Json) -> bool:
     """Return whether two values are equal as JSON. Unlike in Python, `true` and 1 are not equal."""
-    return value is other or (value == other and (isinstance(value, Mapping) or repr(value) == repr(other)))
+    if value is other:
+        return True
+    if isinstance(value, Mapping) and isinstance(other, Mapping):
+        return value.keys() == other.keys() and all(_same(part, other[name]) for name, part in value.items())
+    if isinstance(value, list) and isinstance(other, list):
+        return len(value) == len(other) and all(map(_same, value, other))
+    return type(value) is type(other) and value == other
 
 
 def with_result(context: Mapping[str, Json], target: Target, result_var: str | None, value: Json) -> Mapping[str, Json]:
