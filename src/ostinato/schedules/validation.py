@@ -122,8 +122,9 @@ def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule
 
 
 def _in_its_zone(value: SpecLike, before: Spec) -> SpecLike:
-    """Return the new spec `value`, read in the time zone of the old spec `before`. This applies if `value` is a text
-    that names no time zone, and `before` has a time zone. In all other cases, return `value` unchanged."""
+    """If `value` is a text without `TZ=`, and the old spec `before` has a time zone, read the text in this time zone,
+    and return the new spec. Raises SpecError if the text is JSON and has another `tz`. In all other cases, return
+    `value` unchanged."""
     if isinstance(value, str) and before.tz and "TZ=" not in value:
         return parse_spec_text(value, tz=before.tz)
     return value
