@@ -98,8 +98,8 @@ _TO_EXPLAIN = 5.0  # seconds to find out why a run is not over
 
 
 class RunHandle(Generic[T_co]):
-    """A handle for a started run, to wait for its result, to read about it, or to cancel it. `new` is false if a run
-    with the same id existed before, and true otherwise."""
+    """A handle for a started run. It can wait for the run's result, read the run, and cancel the run. `new` is true if
+    the call has started the run, and false if a run with the same id existed before."""
 
     __slots__ = ("_app", "id", "new")
 
@@ -120,7 +120,8 @@ class RunHandle(Generic[T_co]):
         return cast(T_co, _result(self.id, ended))
 
     async def cancel(self, reason: str = "") -> str:
-        """Cancel the run, and return its status. It is still `active` if a node first has to stop the function."""
+        """Cancel the run, and return the status of the run afterwards. The status is still `active` if a node is
+        executing the run, because this node must stop the function first."""
         return await self._app.cancel(self.id, reason)
 
     async def info(self) -> RunInfo:
@@ -139,7 +140,8 @@ def _result(id: str, ended: Ended) -> Any:
 
 
 def _describe_start(run: Run, id: str | None, at: datetime | str | None, options: Mapping[str, Any]) -> str:
-    """Return a text that identifies the call of `start` that asked for this run."""
+    """Return a text that describes a call of `start`: the name of the job, and a digest of the arguments. `run` is the
+    run that the call has prepared. Calls with the same `request_id` must have the same text."""
     return f"start {run.name} {digest(id, at, run.input, options)}"
 
 
@@ -308,7 +310,8 @@ class Ostinato(AppQueries, AppAccess):
         return self.engine.node if self._is_node and not self.engine.stopping else None
 
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
-        """Return a view of the same running app for another namespace or another actor."""
+        """Return a view of this running app for `namespace` and `actor`. The view shares the store, the engine and the
+        jobs with this app. If the app already has this namespace and this actor, returns the app itself."""
         if namespace == self.namespace and actor == self.actor:
             return self
         view = copy(self)
@@ -367,7 +370,8 @@ class Ostinato(AppQueries, AppAccess):
 
     @asynccontextmanager
     async def connected(self) -> AsyncIterator[Ostinato]:
-        """Open the store without running a node in this process."""
+        """Open the store without running a node in this process. The store is closed at the end of the `async with`
+        block."""
         await self._open(node=False)
         try:
             yield self
@@ -600,13 +604,13 @@ class Ostinato(AppQueries, AppAccess):
         request_id: str | None = None,
         **options: Unpack[StartOptions],
     ) -> RunHandle[Any]:
-        """Start a run of a job, now or at the time `at`.
+        """Start a run of a job, now or at the time `at`. Returns a handle for the run.
 
         - `id`: an id of your choice. Calls with the same `id` start only one run.
         - `request_id`: an id of this call. For a day, a call with the same `request_id` starts nothing, and returns the
           answer of the first call.
-        - `connection`: a database connection with an open transaction. The run is inserted in this transaction, and
-          exists only if the transaction is committed. The same holds for the `request_id`.
+        - `connection`: a database connection with an open transaction. The run and the `request_id` are inserted in
+          this transaction, so they exist only if the transaction is committed.
 
         The possible `options` are queue, priority, retry, timeout, deadline, serial_key, concurrency, at_most_once,
         parent and actor. Raises `OstinatoError` if the input or an option is wrong, or if `job` is a function that is
@@ -684,8 +688,10 @@ class Ostinato(AppQueries, AppAccess):
         request_id: str | None = None,
         **options: Unpack[StartOptions],
     ) -> list[RunHandle[Any]]:
-        """Start many runs of one job, up to 500 in each transaction. If an input is wrong, raises `OstinatoError` and
-        starts none. With a `request_id`, one transaction starts all, and a repeated call gets the first answer."""
+        """Start many runs of one job, up to 500 in each transaction. Returns a handle for each run, in the order of
+        `inputs`. If an input is wrong, raises `OstinatoError` and starts no run. With a `request_id`, one transaction
+        starts all runs, and for a day, a call with the same `request_id` starts nothing and returns the answer of the
+        first call."""
         if ids is not None and len(ids) != len(inputs):
             raise OstinatoError(f"there are {len(inputs)} inputs and {len(ids)} ids; give one id for each")
         starting, now, new = self._starting(job, at, options), self.engine.clock.now(), self._ids.new
@@ -858,7 +864,8 @@ class Ostinato(AppQueries, AppAccess):
     # Health
 
     async def measure_schedules(self) -> list[Staleness]:
-        """Return how late each schedule is and how long ago it last succeeded. Also sets the metrics for these."""
+        """Return for each schedule how late it is, and how long ago it last succeeded. Also sets the Prometheus metrics
+        of these two values."""
         staleness = await self.schedules.staleness()
         metrics = self.engine.metrics
         metrics.since_success.clear()
@@ -874,12 +881,19 @@ class Ostinato(AppQueries, AppAccess):
         return staleness
 
     def ready(self) -> bool:
-        """Return whether this process works and is on time. If this is False, `unready` returns the reason."""
+        """Return whether this process is ready for work. If it is not ready, `unready` returns the reason."""
         return self.unready() is None
 
     def unready(self) -> str | None:
-        """Return the reason why this process is not ready, or None if it is ready. Reasons are: the app is not running
-        or is stopping, the loop that fires timers is late, or the store did not accept the renewal of the lease."""
+        """Return the reason why this process is not ready, or None if it is ready. There are four possible reasons:
+
+        - The app is not running.
+        - The node is stopping.
+        - The node has not renewed its lease for longer than the lease lasts.
+        - The loop that fires timers is late.
+
+        A process that is only connected to the store has no node, so it is ready.
+        """
         engine = self._engine
         if engine is None:
             return "not running"
@@ -915,5 +929,6 @@ class Ostinato(AppQueries, AppAccess):
 
     async def backup(self, path: str, progress: Progress | None = None, *, overwrite: bool = False) -> None:
         """Copy the SQLite store to the file `path`, even while the store is in use. Raises `Conflict` if the file
-        exists. With `overwrite=True`, a file that is an older backup is replaced instead."""
+        exists. With `overwrite=True`, an older backup is replaced, but any other existing file still raises `Conflict`.
+        Raises `StoreError` if the store is not SQLite or cannot be copied."""
         await backup(self.store, path, progress, overwrite=overwrite)

@@ -31,7 +31,7 @@ class AppAccess(ABC):
     @property
     @abstractmethod
     def engine(self) -> Engine:
-        """Return the running engine."""
+        """Return the running engine. Raises `OstinatoError` if the app is neither running nor connected."""
 
     async def namespaces(self) -> list[NamespaceInfo]:
         return await self.store.read(lambda _: access.list_namespaces())
@@ -138,8 +138,9 @@ class AppAccess(ABC):
         await self._once(request_id, f"revoke token {id}", now, revoke)
 
     async def _once(self, request: str | None, what: str, now: Micros, work: Callable[[], Operation[Any]]) -> Any:
-        """Call `work`, execute the operation that it returns in one transaction, and return the answer. A later call
-        with the same `request` id changes nothing, and returns the first answer."""
+        """Make a change in one transaction, and return its answer. `work` returns an operation that makes the change.
+        `what` identifies the call. If an earlier call had the same id in `request`, changes nothing, and returns the
+        answer of that call. Raises `Conflict` if the id was used for another call."""
         answer = await run_once(self.store, self.namespace, request, what, now, work)
         self.engine.nudge()
         return answer

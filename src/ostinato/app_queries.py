@@ -1,4 +1,5 @@
-"""Let an app read runs, logs, events, timers and nodes. Except for nodes, an app reads only its own namespace."""
+"""Let an app read runs, logs, events, timers and nodes. An app reads only its own namespace, with two exceptions:
+`nodes` and `last_event` read the whole store."""
 
 from __future__ import annotations
 
@@ -42,8 +43,10 @@ class AppQueries:
         limit: int = 100,
         attempts: bool = False,
     ) -> list[RunInfo]:
-        """Return runs, newest first. `before` is the `run_id` of the last run on the previous page. With `attempts`,
-        include earlier attempts. Raises `OstinatoError` for an unknown status, and `LimitError` for a wrong limit."""
+        """Return runs, newest first. Returns at most `limit` runs, and never more than 1,000. To read the next page,
+        pass the `run_id` of the last run as `before`. Only the newest attempt of each run is returned; with
+        `attempts=True`, all attempts are. Raises `OstinatoError` for an unknown status, and `LimitError` for a wrong
+        limit."""
         if status is not None and status not in set(Status):
             hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
             raise OstinatoError(f"status {status!r} is unknown; {hint}")
@@ -95,13 +98,15 @@ class AppQueries:
         return await self.computing.each(self.namespace, map(read_event, rows[::-1] if newest else rows))
 
     async def upcoming(self, limit: int = 100) -> list[Timer]:
-        """Return the timers, soonest first."""
+        """Return up to `limit` timers, the soonest first. Timers that are parked because firing them has failed are
+        left out."""
         check_limit(limit)
         timers = sql("list_timers", namespace=self.namespace, after=0, limit=limit)
         return [Timer(*row) for row in await self.store.read(lambda _: single(timers))]
 
     async def last_event(self) -> int:
-        """Return the sequence number of the newest event."""
+        """Return the sequence number of the newest event of the store, in any namespace. Returns 0 if there are no
+        events."""
         ((seq,),) = await self.store.read(lambda _: single(sql("last_event")))
         return int(seq)
 

@@ -70,8 +70,8 @@ class LoopThread:
 
 
 async def _end_tasks() -> None:
-    """Cancel the other tasks of the running loop, and wait until they have ended. A task may refuse to end, so the wait
-    is short."""
+    """Cancel all other tasks of the running loop, and wait until they have ended. The wait is limited to `_PATIENCE`
+    seconds, because a task may ignore its cancellation."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()

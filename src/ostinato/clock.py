@@ -47,7 +47,8 @@ class SystemClock:
 
 
 def _ticks() -> int:
-    """Return nanoseconds since boot. With `CLOCK_BOOTTIME`, this includes time while the machine was suspended."""
+    """Return nanoseconds of a clock that cannot be set. If the system has `CLOCK_BOOTTIME`, these are the nanoseconds
+    since boot, including the time in which the machine was suspended."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic_ns()
 
 

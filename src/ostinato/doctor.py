@@ -153,7 +153,7 @@ async def _overdue(app: Ostinato, now: Micros, alive: bool) -> Check:
 
 
 async def _unserved(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Check:
-    """Check for ready runs in queues that no node serves."""
+    """Check for queues that no living node serves, although runs have been ready in them for at least a minute."""
     served = {queue for node in alive for queue in node.queues}
     rows = [row for row in await _read(app, sql("ready_queues")) if row[0] not in served and row[2] <= now - _UNSERVED]
     names = [f"{queue} ({count} runs)" for queue, count, _ in rows]
@@ -162,7 +162,8 @@ async def _unserved(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Ch
 
 
 async def _unknown_kinds(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Check:
-    """Check for ready runs of kinds that no node knows."""
+    """Check for kinds of runs that no living node knows, although runs of these kinds have been ready for at least a
+    minute."""
     known_kinds = {kind for node in alive for kind in node.kinds}
     rows = await _read(app, sql("ready_kinds"))
     waiting = [(kind, count) for kind, count, since in rows if since <= now - _UNSERVED]

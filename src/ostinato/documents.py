@@ -2,9 +2,10 @@
 
 There are two dialects:
 
-- the usual dialect is YAML 1.2 with anchors, aliases, merge keys (`<<`) and the tags of JSON's types;
-- the strict dialect is the part of YAML 1.2 that JSON can express. It has no anchors, aliases, tags, directives and
-  tabs, and every key is a text. Words that only YAML 1.1 converts (`on`, `1:30`, `2026-01-01`, `1_000`) stay texts.
+- The usual dialect is YAML 1.2 with anchors, aliases, merge keys (`<<`) and the tags of JSON's types.
+- The strict dialect is the part of YAML 1.2 that JSON can express. It has no anchors, aliases, tags, directives and
+  tabs, and every key is a text. YAML 1.1 reads `on`, `1:30`, `2026-01-01` and `1_000` as booleans, numbers or dates. In
+  this dialect, they are texts.
 """
 
 from __future__ import annotations
@@ -100,7 +101,8 @@ class Document:
 
 
 def read_document(text: str, file: str, *, strict: bool = False, max_depth: int = MAX_DEPTH) -> Document:
-    """Read JSON if `file` ends with `.json`, else YAML. The document's `problems` list all mistakes."""
+    """Read `text` as JSON if `file` ends with `.json`, and otherwise as YAML. Returns a document. Mistakes in the text
+    raise no error, but are listed in the `problems` of the document. `strict` selects the strict dialect."""
     reader = _Reader(strict, max_depth)
     document = reader.document
     try:
@@ -264,7 +266,9 @@ class _Reader:
             yield event
 
     def _object(self, path: Path, ancestors: tuple[int, ...]) -> dict[str, Any]:
-        """Return an object, including the keys that a merge (`<<`) adds. The object's own keys have precedence."""
+        """Read the keys and values of an object from the events of the YAML parser, and return them as a dict. The dict
+        includes the keys that a merge (`<<`) adds. If the object itself has such a key, too, the object's own value is
+        used."""
         members: dict[str, Any] = {}
         merges: list[list[_Part]] = []
         lines: dict[str, int] = {}

@@ -39,8 +39,8 @@ class SpecError(OstinatoError, ValueError):
 
 class ArgumentError(OstinatoError):
     """Raised if an argument of a call is wrong. `path` leads to the mistake. It begins with the name of the argument,
-    for example `("patterns", 2)`. If `secret` is true, the wrong value may be a secret. In that case, responses and
-    logs must not contain the value."""
+    for example `("patterns", 2)`. If `secret` is true, the wrong value may be a secret, so responses and logs must not
+    contain it."""
 
     def __init__(self, message: str, *path: str | int, secret: bool = False) -> None:
         super().__init__(message)
@@ -215,7 +215,8 @@ _SYNONYMS = {
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that is a synonym of `word` or has a similar spelling. Returns None if there is none."""
+    """Return the choice that is a synonym of `word`. If there is no synonym, return the choice with the most similar
+    spelling. Returns None if no choice has a similar spelling."""
     names = list(choices)
     for other in _SYNONYMS.get(word.lower().replace("-", "_"), ()):
         if other in names:
@@ -230,7 +231,8 @@ def is_text(value: object) -> bool:
 
 
 def check_text(value: object, what: str, most: int | None = None) -> None:
-    """Raise `OstinatoError` if a value is not a text that can be stored, or has more than `most` characters."""
+    """Raise `OstinatoError` if a value is not a text that can be stored, or has more than `most` characters. `what`
+    names the value in the message."""
     if not is_text(value):
         raise OstinatoError(f"{what} {short_repr(value)} is not a text that can be stored, of at least one character")
     if most is not None and len(str(value)) > most:
@@ -313,8 +315,9 @@ def naming_keywords(where: str) -> Callable[[F], F]:
 
 
 def missing_attribute(owner: object, place: str, name: str) -> AttributeError:
-    """Return an `AttributeError` which says that `place` has no attribute `name`. It suggests a similar attribute of
-    `owner`, or lists all of them if none is similar. If `name` begins with `_`, it does neither."""
+    """Return an `AttributeError` which says that `place` has no attribute `name`. Its message suggests a similar
+    attribute of `owner`. If no attribute is similar, the message lists the attributes. If `name` begins with `_`, the
+    message has neither a suggestion nor a list."""
     public = [other for other in dir(type(owner)) if not other.startswith("_")]
     hint = "" if name.startswith("_") else did_you_mean(name, public) or list_choices(public)
     return AttributeError(f"{place} has no {name!r}{'; ' + hint if hint else ''}", name=name, obj=owner)

@@ -1,5 +1,5 @@
-"""Generate ids that sort by creation time. The first 48 bits are the milliseconds. The other 80 bits are random, or
-count up within a millisecond."""
+"""Generate ids that sort by creation time. The first 48 bits of an id are the time in milliseconds. The other 80 bits
+are a number. The first id of a millisecond gets a random number, and each further id gets the next number."""
 
 from __future__ import annotations
 
@@ -45,8 +45,9 @@ class Ids:
 
 
 def creation_time(id: str) -> Micros:
-    """Return when an id was created, rounded down to a millisecond. The time is that of the clock of the process that
-    created the id."""
+    """Return when an id was created, rounded down to a millisecond. The time comes from the clock of the process that
+    created the id. After that clock was set back, new ids keep the latest earlier time, until the clock has passed this
+    time."""
     value = 0
     for letter in id:
         value = value << 5 | _ALPHABET.index(letter)

@@ -9,8 +9,9 @@ from typing import Any
 
 
 def lazy_names(package: str, offered: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the functions `__getattr__` and `__dir__` for a package. `offered` maps each module to its names,
-    separated by spaces. A module whose name begins with a dot is in the package."""
+    """Return the functions `__getattr__` and `__dir__` for a package. `offered` maps the name of a module to the names
+    that the package offers from it, separated by spaces. If the name of a module begins with a dot, it is relative to
+    the package."""
     modules = {name: module for module, names in offered.items() for name in names.split()}
 
     def get_name(name: str) -> Any:

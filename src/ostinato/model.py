@@ -100,7 +100,7 @@ class Retry:
     - `attempts`: the number of all attempts, including the first
     - `delay`: the first delay
     - `factor`: the number by which each delay is multiplied to get the next
-    - `longest`: the longest delay; a value below `delay` is raised to `delay`
+    - `longest`: the longest delay; if this is shorter than `delay`, it is replaced by `delay`
     - `jitter`: the largest part of a delay that is subtracted at random, such as 0.1 for a tenth
 
     The n-th delay is `delay` × `factor`^(n-1), but at most `longest`. `delay` and `longest` are texts such as `"5s"`,
@@ -143,7 +143,8 @@ class Retry:
 
 
 def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
-    """Return the policy that `3`, `Retry(…)` or `{"attempts": 3, "delay": "5s"}` means; None means the default."""
+    """Convert a value to a retry policy. The value is a `Retry`, a number of attempts such as `3`, a dict such as
+    `{"attempts": 3, "delay": "5s"}`, or None for the default policy. Raises `OstinatoError` for any other value."""
     if value is None:
         return Retry()
     if isinstance(value, Retry):
@@ -207,7 +208,10 @@ class Limit:
 @dataclass(frozen=True, slots=True)
 class Options:
     """The options of one run, which override the options of its job. None means that the job's option applies.
-    `crashes` is the number of crashes in a row without progress after which the run fails. By default, it is 3."""
+
+    `crashes` is the number of crashes after which the run fails. By default, it is 3. For a job, all crashes of the run
+    count. For other kinds of runs, only the crashes since the run last made progress count.
+    """
 
     retry: Retry | None = None
     timeout: Micros | None = None

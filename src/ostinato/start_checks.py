@@ -1,4 +1,5 @@
-"""Check the arguments of a start before a run is stored, and build runs. What many runs share is computed once."""
+"""Check the arguments of a start before a run is stored, and build runs. If many runs are started with the same
+options, the options are checked only once."""
 
 from __future__ import annotations
 
@@ -199,8 +200,8 @@ def is_same_function(first: Callable[..., Any], second: Callable[..., Any]) -> b
 
 
 def _are_both_in_source(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether the source file, as it is now, contains a separate definition of each function. The result is
-    False if the older one is gone after a reload, or if the file cannot be read."""
+    """Return whether the source file contains two definitions, one for each function. The file is read as it is now.
+    Returns False if it contains only one of them, for example after a reload, or if it cannot be read."""
     codes = [getattr(inspect.unwrap(function), "__code__", None) for function in (first, second)]
     places = {(code.co_filename, code.co_name, code.co_firstlineno) for code in codes if code is not None}
     files = {file for file, _, _ in places}

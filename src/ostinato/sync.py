@@ -377,7 +377,8 @@ class SyncOstinato(Calls):
 
     @contextmanager
     def connected(self) -> Iterator[SyncOstinato]:
-        """Open the store without running a node."""
+        """Open the store without running a node. Yields another `SyncOstinato`, which is connected until the `with`
+        block ends."""
         with SyncOstinato(self.app, node=False) as opened:
             yield opened
 

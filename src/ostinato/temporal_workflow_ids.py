@@ -1,6 +1,6 @@
-"""Store the workflow ids by which Temporal's protocol identifies runs, for schedules that a Temporal client created.
-Any node may fire such a schedule, so every node stores the ids when it inserts the runs. All other code for Temporal's
-protocol is in the package `faces.temporal`."""
+"""Store workflow ids for the runs of schedules that a Temporal client created. Temporal's protocol identifies a run by
+its workflow id. Any node may fire such a schedule, so every node stores the ids when it inserts the runs. All other
+code for Temporal's protocol is in the package `faces.temporal`."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def _name_row(inserted: InsertedRun) -> Row:
 
 
 def write_nominal(nominal: Micros) -> str:
-    """Return a nominal time as text, rounded down to seconds. The workflow id of the occurrence's run ends with it."""
+    """Return a nominal time as text, rounded down to seconds. The workflow id of the occurrence's run ends with this
+    text."""
     return format_instant(nominal // SECOND * SECOND)
 
 

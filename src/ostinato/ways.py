@@ -98,8 +98,9 @@ def companions() -> Companions:
 
 
 def read_schedules(path: str | Path, *, name: str | None = None, ways: Iterable[Way] = ()) -> ScheduleFile:
-    """Read a file of schedules. Their origin is `file:{name}`, by default with the file's name. They may use actions of
-    `ways`. Raises `FileError` with all mistakes, or `OstinatoError` if the file cannot be read."""
+    """Read a file of schedules. The origin of these schedules is `file:{name}`. By default, `name` is the file's name.
+    The schedules may use the actions of the extensions in `ways` and of those that come with Ostinato. Raises
+    `FileError` with all mistakes, or `OstinatoError` if the file cannot be read."""
     from ostinato.schedules.declared import files
 
     return files.read_schedules(path, name=name, kinds=action_kinds(all_ways(ways)))

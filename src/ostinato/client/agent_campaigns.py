@@ -37,9 +37,13 @@ class AgentCampaigns(CallGroup):
         key: str | None = None,
         **options: Any,
     ) -> Json:
-        """Send a campaign to a segment of users now. The answer has `id` and `new`. If a campaign with this `id` was
-        sent before, nothing is sent, and `new` is false. `options` are the campaign's options, such as
-        `max_recipients`. Raises `Conflict` if the segment has more users than that, unless `confirmed=True`."""
+        """Send a campaign to a segment of users now. The answer has `id` and `new`. `options` are the campaign's
+        options, such as `max_recipients` and `confirmed`.
+
+        - If the same campaign was sent with this `id` before, nothing is sent, and `new` is false.
+        - Raises `Conflict` if a different campaign was sent with this `id`.
+        - Raises `Conflict` if the segment has more than `max_recipients` users, unless `confirmed` is true.
+        """
         asked = {"flow": flow, "input": input, "metadata": metadata, "campaign_id": campaign_id, "id": id}
         body = _campaign(segment, allow_session_bootstrap, options, asked)
         return await self._calling.one("POST", self._path("campaigns"), body, key=key)
@@ -55,7 +59,9 @@ class AgentCampaigns(CallGroup):
         variants: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Send a campaign to the named users now, ignoring quiet hours, frequency caps and holdout."""
+        """Send a campaign to the named users now. Quiet hours, the frequency cap and the holdout do not apply. Users
+        who have opted out or are on the suppression list still get nothing. The answer has `id` and `new`, as for
+        `send`."""
         body = without_none(users=_names(users), flow=flow, input=input, metadata=metadata, id=id, variants=variants)
         return await self._calling.one("POST", self._path("campaigns:test"), body, key=key)
 
@@ -100,14 +106,16 @@ class AgentCampaigns(CallGroup):
     async def list(
         self, *, campaign_id: str | None = None, status: str | None = None, before: str | None = None, limit: int = 100
     ) -> list[Json]:
-        """List campaigns of the agent, the newest first. Only campaigns that are done have counts here."""
+        """List campaigns of the agent, the newest first. Only campaigns that have ended, with the status `done` or
+        `stopped`, have counts in this list. For the counts of other campaigns, call `get`."""
         filters = {"campaign_id": campaign_id, "status": status}
         return await self._calling.pages(self._path("campaigns"), "before", before, limit, **filters)
 
     async def recipients(
         self, id: str, *, outcome: str | None = None, after: str | None = None, limit: int = 100
     ) -> Sequence[Json]:
-        """List the recipients of a campaign, ordered by external id. `outcome` selects recipients by their outcome."""
+        """List the recipients of a campaign, ordered by external id. With `outcome`, list only the recipients with this
+        outcome."""
         place = self._path("campaigns", id, "recipients")
         return await self._calling.pages(place, "after", after, limit, outcome=outcome)
 

@@ -20,7 +20,8 @@ class Agents(CallGroup):
     default, the client generates one."""
 
     async def get(self, agent: str) -> Json:
-        """Return the declaration of an agent, which nodes have written to the store."""
+        """Return the declaration of an agent, such as its zone and flows. Raises `NotFound` if no node has declared the
+        agent."""
         return await self._calling.one("GET", _path(agent))
 
     def schedules(self, agent: str) -> AgentSchedules:
@@ -45,8 +46,9 @@ class Agents(CallGroup):
         metadata: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Hand in a message of a user. The answer has the id of the turn that handles the message. If several messages
-        of a user have the same `id`, only the first is handled. By default, the client generates an `id`."""
+        """Pass a user's message to an agent. The answer has the id of the turn that handles the message. If several
+        messages of a user have the same `id`, the agent handles only the first. By default, the client generates an
+        `id`."""
         body = without_none(
             user=user,
             text=text,
@@ -100,7 +102,8 @@ class Agents(CallGroup):
         return await self._calling.pages(_path(agent, "sessions"), "before", before, limit, user=user)
 
     async def end_session(self, agent: str, session_id: str, reason: str = "", *, key: str | None = None) -> Json:
-        """End a session, and return it. It may still be open, because its flow may clean up first."""
+        """Request the end of a session, and return the session. The returned session may still be open, because its
+        flow may clean up before the session ends."""
         body = {"reason": reason}
         return await self._calling.one("POST", _path(agent, "sessions", session_id, "end"), body, key=key)
 
@@ -156,7 +159,8 @@ class Agents(CallGroup):
         return await self._calling.one("POST", _path(agent, "users", user, "take-over"), key=key)
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None, key: str | None = None) -> Json:
-        """Give the conversation back to the agent."""
+        """Give the conversation with a user back to the agent, and return the session. If nobody has taken over the
+        conversation, nothing changes."""
         body = without_none(message=message)
         return await self._calling.one("POST", _path(agent, "users", user, "hand-back"), body, key=key)
 

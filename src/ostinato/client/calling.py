@@ -35,7 +35,8 @@ class Unreachable(OstinatoError):
 
 
 class Denied(OstinatoError):
-    """Raised if the token is missing or wrong, or if its role does not allow the call."""
+    """Raised if the token is missing or wrong, or if its role does not allow the call. Also raised if the server does
+    not accept the host name in the URL, or if it refuses the call because there were too many requests."""
 
 
 class ServerFailed(OstinatoError):
@@ -76,13 +77,15 @@ class Calling:
         headers: Mapping[str, str] | None = None,
         **params: Any,
     ) -> httpx.Response:
-        """Send a request, and return the response. If the response is an error, raise the exception that the same call
-        on `app` would raise.
+        """Send a request, and return the response. If the response is an error, raise an exception. The status of the
+        response decides which: `NotFound`, `Conflict`, `Denied`, `Unreachable`, `ServerFailed` or `OstinatoError`. If
+        there is no response, raise `Unreachable`.
 
         - `key`: the idempotency key. By default, the client generates a key.
         - `once`: whether the server acts only once on a repeated request. If true, the client retries after every
           failure of the connection, and after a response with status 429, 502, 503 or 504. If false, the client retries
           only if the server has certainly not acted: if no connection was made, or after status 429.
+        - `if_match`: a conflict token. The server refuses the call if the object has changed since the token was read.
         - `params`: the query parameters.
         """
         import httpx

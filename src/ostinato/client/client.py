@@ -90,7 +90,8 @@ class Client:
         before: str | None = None,
         limit: int = 100,
     ) -> list[Json]:
-        """List runs, the newest first."""
+        """List runs, the newest first. `name`, `status` and `parent` (the id of the parent run) limit the list. With
+        `attempts`, the list also has the earlier attempts of runs that were retried."""
         filters = {"name": name, "status": status, "parent": parent, "attempts": attempts or None}
         return await self._calling.pages("/runs", "before", before, limit, **filters)
 
@@ -127,7 +128,8 @@ class Client:
         key: str | None = None,
         **options: Any,
     ) -> Json:
-        """Start a job, now or at the time `at`. Takes the options of `Ostinato.start`."""
+        """Start a job, now or at the time `at`. `options` are the options of `Ostinato.start`. The answer has the `id`
+        of the run, and `new`. If a run with this `id` was started before, nothing is started, and `new` is false."""
         body = without_none(input=dict(input or {}), id=id, at=at, **options)
         return await self._calling.one("POST", f"/jobs/{part(job)}/start", body, key=key)
 
@@ -153,7 +155,13 @@ class Client:
     async def follow(
         self, *, pattern: str = "*", subject: str | None = None, after: int | None = None
     ) -> AsyncIterator[Json]:
-        """Yield events as they happen, without end. After a broken connection, continue without missing an event."""
+        """Yield each event as it happens, without end. If the connection breaks, connect again, and continue without
+        missing an event. Raises `Unreachable` if the server has not answered for `patience` seconds.
+
+        - `pattern`: yield only events whose name matches this pattern
+        - `subject`: yield only events about this subject
+        - `after`: begin with the first event after this sequence number; by default, begin with the next event
+        """
         import httpx
 
         loop = asyncio.get_running_loop()
@@ -218,7 +226,8 @@ class Client:
         return await self._calling.all("/nodes")
 
     async def diagnose(self, *, repair: bool = False) -> Json:
-        """Check the store and its nodes. The answer says what is wrong and how to repair it."""
+        """Check the store and its nodes. The answer says what is wrong and how to repair it. With `repair`, the server
+        also repairs what is safe to repair."""
         return await self._calling.one("POST", "/diagnosis", {"repair": repair})
 
     async def ready(self) -> Json:

@@ -63,7 +63,8 @@ class Journeys(CallGroup):
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Send the input that a step waits for. The answer is the journey's status after that."""
+        """Send the input that a step waits for. The server waits up to `wait` seconds until the journey ends or waits
+        again. The answer is the status of the journey at that time."""
         sent_headers = _with_preferences(headers, wait, False)
         return await self._calling.one("POST", _path(id, "steps", step), body, key=key, headers=sent_headers)
 

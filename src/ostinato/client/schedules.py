@@ -33,11 +33,13 @@ class Schedules(CallGroup):
         return await self._calling.one("POST", "/schedules", body, key=key)
 
     async def put(self, name: str, *, key: str | None = None, **definition: Any) -> Json:
-        """Create a schedule, or replace its definition. `done` in the answer says which of the two happened."""
+        """Create a schedule, or replace its definition. The field `done` of the answer is "created", "updated" or
+        "unchanged"."""
         return await self._calling.one("PUT", _path(name), definition, key=key)
 
     async def update(self, name: str, **changes: Any) -> Json:
-        """Change the given fields."""
+        """Change the given fields of a schedule. `changes` may also have `key` and `if_match`, which are not fields of
+        the schedule. The answer has `token`, the new conflict token."""
         how = {part: changes.pop(part, None) for part in ("key", "if_match")}
         return await self._calling.one("PATCH", _path(name), changes, **how)
 
@@ -110,7 +112,8 @@ class Schedules(CallGroup):
         return await self._calling.one("GET", _path(name, "explain"), at=at)
 
     async def upcoming(self, limit: int = 50, *, each: int | None = None) -> list[Json]:
-        """List the next times of all schedules, the soonest first. `each` limits the times of each schedule."""
+        """List the next times of all schedules, the soonest first, at most `limit`. With `each`, list at most this many
+        times of each schedule."""
         return await self._calling.items("/upcoming", limit=limit, each=each)
 
     async def plan(self, document: Json | str, *, prune: bool = False, take: bool = False, **named: Any) -> Json:

@@ -36,7 +36,8 @@ class Webhooks(CallGroup):
         return await self._calling.one("POST", "/webhooks", body, key=key)
 
     async def update(self, id: str, *, key: str | None = None, **changes: Any) -> Json:
-        """Change the given fields: url, patterns, secret or notes. An empty `secret` ends the signing."""
+        """Change the given fields: url, patterns, secret or notes. With an empty `secret`, deliveries are sent without
+        a signature."""
         return await self._calling.one("PATCH", _path(id), changes, key=key)
 
     async def disable(self, id: str, reason: str = "", *, key: str | None = None) -> Json:

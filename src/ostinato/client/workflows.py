@@ -19,7 +19,8 @@ class Workflows(CallGroup):
         return await self._calling.pages("/workflows", "after", after, limit)
 
     async def get(self, name: str, *, recent: int = 5) -> Json:
-        """Return a workflow with its inputs, and the `recent` newest lines about its activity."""
+        """Return the overview of a workflow, with counts of its inputs by source and type, and up to `recent` lines
+        about its latest activity."""
         return await self._calling.one("GET", _path(name), recent=recent)
 
     async def draw(self, name: str) -> str:
@@ -33,7 +34,8 @@ class Workflows(CallGroup):
         return await self._calling.pages(_path(name, "runs"), "before", before, limit, handler=handler)
 
     async def run(self, name: str, run_id: str) -> Json:
-        """Return a run of a workflow: its attempts, the events that it reserved, and its effect on other systems."""
+        """Return a run of a workflow, with all attempts in its chain of retries, the events that it reserved, and its
+        effect on another system."""
         return await self._calling.one("GET", _path(name, "runs", run_id))
 
     async def events(
@@ -51,7 +53,8 @@ class Workflows(CallGroup):
     async def outputs(
         self, name: str, *, status: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[Json]:
-        """List the effects of a workflow on other systems, the newest first."""
+        """List the outputs of a workflow, the newest first. An output is an effect on another system. Failed effects
+        are left out."""
         return await self._calling.pages(_path(name, "outputs"), "before", before, limit, status=status)
 
     async def pause(self, name: str, *, key: str | None = None) -> Json:
@@ -65,20 +68,29 @@ class Workflows(CallGroup):
         return await self._calling.one("POST", _path(name, "stop"), key=key)
 
     async def run_now(self, name: str, *, key: str | None = None) -> Json:
-        """Run all producers of a workflow now. Raises `Conflict` while a run is active or the workflow is blocked."""
+        """Run all producers of a workflow now. Raises `Conflict` if the workflow is paused, stopped or blocked, or has
+        an unfinished run."""
         return await self._calling.one("POST", _path(name, "run-now"), key=key)
 
     async def resolve(self, name: str, choice: str, *, run_id: str | None = None, key: str | None = None) -> Json:
-        """Settle the problem that blocks a workflow. The problem lists its possible `choices`, and `choice` is one of
-        them: `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` or `skip`."""
+        """Resolve the problem that blocks a workflow.
+
+        - `choice`: `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` or `skip`. The field `choices`
+          of the answer of `get` lists the choices that apply now.
+        - `run_id`: if given, only a problem of this run is resolved
+
+        Raises `Conflict` if there is no such problem, or if the choice does not apply now.
+        """
         body = without_none(choice=choice, run_id=run_id)
         return await self._calling.one("POST", _path(name, "resolve"), body, key=key)
 
     async def skip_event(self, name: str, topic: str, message_id: str, *, key: str | None = None) -> Json:
-        """Skip an event that is not consumed yet."""
+        """Skip an event. Raises `Conflict` if the event is consumed, or if it is reserved by a run whose effect may
+        have begun."""
         body = {"topic": topic, "message_id": message_id}
         return await self._calling.one("POST", _path(name, "events", "skip"), body, key=key)
 
     async def skip_input(self, name: str, input_id: str, *, key: str | None = None) -> Json:
-        """Skip all events of an input, including later ones, but not the events that are already consumed."""
+        """Skip all events of an input. Events that are consumed, or reserved by a run whose effect may have begun, are
+        not skipped. A later event is skipped, too, if all inputs that cause it are skipped."""
         return await self._calling.one("POST", _path(name, "inputs", input_id, "skip"), key=key)

@@ -45,7 +45,8 @@ def lay_out(
     start: str,
     labels: Mapping[Edge, float] | None = None,
 ) -> Layout:
-    """Place the boxes and edges of a graph. `labels` maps an edge to the width of its label."""
+    """Place the boxes and edges of a graph. `sizes` maps each box to its (width, height). `start` is the box at which
+    the graph begins. `labels` maps an edge to the width of its label."""
     wanted = list(dict.fromkeys(edges))
     forward = _without_circles(sizes, wanted, start)
     ranks = _ranks(sizes, [edge for edge in forward.values() if edge[0] != edge[1]])
@@ -93,7 +94,8 @@ def _move_to_origin(
     labels: Mapping[Edge, float],
     height: float,
 ) -> Layout:
-    """Move everything so that the left end of the picture is at 0."""
+    """Return the layout of a picture. All boxes, edges and labels are moved sideways, so that the left end of the
+    picture is at x = 0."""
     left = [x for x, _ in boxes.values()] + [x for points in routes.values() for x, _ in points]
     left += [x - labels[edge] / 2 for edge, (x, _) in places.items()]
     right = [x + sizes[one][0] for one, (x, _) in boxes.items()] + [x for r in routes.values() for x, _ in r]

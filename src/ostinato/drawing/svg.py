@@ -15,7 +15,8 @@ _NARROW, _BROAD = frozenset("fijltrI.,:;'|!/()[] "), frozenset("mwMW@%…")
 
 
 def svg(width: float, height: float, title: str, defs: str, parts: Sequence[str]) -> str:
-    """Return the SVG document of a picture."""
+    """Return an SVG document. `defs` is the content of the element `<defs>`, for example arrow heads. `parts` are the
+    elements of the picture; later elements cover earlier ones."""
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '

@@ -82,7 +82,8 @@ def read_namespace(value: str) -> str:
 
 
 def make_token(id: str) -> tuple[str, str]:
-    """Return a new token for an id, and the hash to store."""
+    """Return (the text of a new token with this id, the hash of its secret). The caller stores the hash, and never the
+    text."""
     secret = secrets.token_urlsafe(32)
     return f"{PREFIX}{id}_{secret}", _hash(secret)
 
@@ -107,7 +108,8 @@ def add_token(
 
 
 def check_token(text: str, now: Micros) -> Operation[TokenInfo | None]:
-    """Return the token that has this text, or None if the token is unknown, expired or revoked."""
+    """Return the description of the token with this text. Returns None if there is no such token, or if the token has
+    expired or was revoked."""
     match = _TOKEN.fullmatch(text)
     rows = (yield sql("token", id=match["id"])) if match else []
     stored, *row = rows[0] if rows else ("0" * 64,)
@@ -119,7 +121,8 @@ def check_token(text: str, now: Micros) -> Operation[TokenInfo | None]:
 
 
 def still_good(id: str, now: Micros) -> Operation[bool]:
-    """Return whether a token that was checked before is still valid."""
+    """Return whether the token with this id exists, and has neither expired nor been revoked. Call this for a token
+    whose text `check_token` has accepted before."""
     rows = yield sql("token", id=id)
     return any(_good(_info(row), now) for _, *row in rows)
 
@@ -151,8 +154,8 @@ def list_namespaces() -> Operation[list[NamespaceInfo]]:
 
 
 def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Operation[bool]:
-    """Add a namespace unless it exists. Returns whether it was added. Also deletes the tokens of an earlier namespace
-    with this name, so that they are not valid in the new one."""
+    """Add a namespace, unless it exists already. Returns whether it was added. If an earlier namespace had this name,
+    its tokens are deleted, so that they are not valid in the new namespace."""
     new = bool((yield sql("add_namespaces", [(name, notes, now, actor)])))
     if new:
         yield sql("drop_tokens_of", namespace=name)
@@ -161,7 +164,7 @@ def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Oper
 
 def drop_namespace(name: str, tables: NamespaceTables) -> Operation[list[str]]:
     """Delete a namespace with its rows, and return an empty list. If the namespace still has rows that must be removed
-    first, such as runs, delete nothing, and return what kinds of rows these are."""
+    first, delete nothing, and return what these rows are, for example `["runs"]`."""
     left = yield from tables.left(name)
     if not left:
         yield from tables.drop(name)

@@ -32,8 +32,7 @@ from ostinato.when.instants import SECOND, Micros
 
 
 class _Task:
-    """A claimed run whose code is running on this node, and the asyncio tasks in which the code runs. The code of a run
-    is called its body."""
+    """A claimed run, and the asyncio tasks on this node that execute its code. The code of a run is called its body."""
 
     __slots__ = ("begun", "helper", "run", "stop", "task")
 
@@ -45,7 +44,8 @@ class _Task:
         self.begun = False
 
     def cancel(self, why: Stop) -> None:
-        """Cancel the body. `why` decides what is written about the run."""
+        """Cancel the body. `why` decides what is written about the run. If the body has not begun, it ends as soon as
+        it begins."""
         self.stop = why
         # A task that is cancelled before its first step never runs, and nothing would write the end of its run. Such a
         # task finds `stop` at its first step instead.
@@ -189,7 +189,8 @@ class Bodies:
         self.room.set()
 
     async def _body_of_kind(self, running: _Task, body: Body) -> None:
-        """Run the body of a run that is not a job. The body writes the outcome itself, unless it fails."""
+        """Run the body of a run that is not a job. Usually the body itself writes the outcome. If the body raises an
+        error, or if the run is to be handed back, queue an `End` to be written instead."""
         run = running.run
         ending: End | None = None
         running.begun = True
@@ -219,9 +220,14 @@ class Bodies:
 
     @asynccontextmanager
     async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
-        """Return an async context manager for a transaction that claims a run for this node. It yields a function
-        `begin`. Call `begin` with the run after the commit, inside the `async with` block. If the reply to the commit
-        is lost, `begin` is not called, and the node later finds the run in the store and begins it."""
+        """Return an async context manager for a transaction that claims the run `run_id` for this node. `run_claim` is
+        the number of the claim that the transaction writes.
+
+        The context manager yields a function `begin`. After the commit, but inside the `async with` block, call `begin`
+        with the run. The node regularly looks in the store for runs that it has claimed, but not begun. It ignores this
+        run until the block ends. If `begin` was not called, for example because the reply to the commit was lost, the
+        node then begins the run.
+        """
         has_begun = False
 
         def begin(run: Run) -> None:
@@ -249,7 +255,8 @@ class Bodies:
         return outcome
 
     def _decide(self, run: Run, handler: Handler, outcome: Outcome) -> End:
-        """Return what to write for a run's outcome, including the next attempt, if any. Never raises."""
+        """Return the `End` to write for a run with this outcome. If the run is to be tried again, the `End` contains
+        the next attempt. Never raises."""
         if outcome.status is Status.SUCCEEDED:
             return End(run, outcome.status, result=outcome.result)
         try:
@@ -281,8 +288,13 @@ class Bodies:
         return self._handlers[run.name].at_most_once if option is None else option
 
     def _end_of_stopped(self, run: Run, why: Stop | None) -> End | None:
-        """Return the end to write for a run whose body was stopped. Returns None if nothing is to be written: the node
-        has lost its claim, or the run was to be handed back but its function is still running in a thread."""
+        """Return the end to write for a run whose body was stopped. Returns None in two cases, in which the caller must
+        write nothing:
+
+        - The node has lost its claim on the run.
+        - The run was to be handed back, but its function is still running in a thread. The run counts as crashed when
+          the node leaves the store.
+        """
         if why is None:
             return End(run, Status.CANCELLED, "cancelled from within")
         if why.status is Status.READY and self._at_most_once(run):

@@ -21,11 +21,12 @@ _BACKLOG = 5_000  # if more outcomes than this wait for the store, no more runs 
 
 @dataclass(slots=True)
 class Share:
-    """The slots of this node that are set aside for one extension (`Way`), which itself begins runs in them.
+    """The slots of this node that are set aside for one extension (`Way`). The extension itself begins runs in these
+    slots, and the claim loop does not use them.
 
     - `most`: how many slots can be set aside
     - `slots`: how many slots are set aside now
-    - `held`: how many runs the extension has begun in these slots and not ended yet
+    - `held`: how many runs of the extension are running in these slots now
     """
 
     most: int
@@ -34,11 +35,11 @@ class Share:
 
 
 class Claimer:
-    """Claims runs while the node has free slots. If a claim gets no runs, the claimer pauses until the event `ready` is
-    set, which means that runs may be ready.
+    """Claims runs while the node has free slots. If a claim gets no runs, the claimer pauses. The pause ends when the
+    event `ready` is set, which means that runs may be ready.
 
     - `handlers`: the jobs that this node can run
-    - `poll`: the longest duration of such a pause, in seconds; None means that the duration has no limit
+    - `poll`: the length of the longest pause, in seconds; None means that a pause has no limit
     - `on_claim`: called after each claim that got runs
     """
 
@@ -117,9 +118,12 @@ class Claimer:
         return len(runs)
 
     def reserve(self, most: int) -> DirectClaim:
-        """Reserve up to `most` slots for runs that due timers start directly on this node. Call `give_back` afterwards.
-        Reserves none if ready runs may be waiting in the queues, because these come first. Otherwise reserves at most
-        half of the free slots, and leaves the other half to the claim loop."""
+        """Reserve up to `most` slots for runs that due timers start directly on this node. Returns the reservation.
+        Pass it to `give_back` afterwards.
+
+        - If ready runs may be waiting in the queues, no slot is reserved, because these runs come first.
+        - Otherwise, at most half of the free slots are reserved. The other half is left to the claim loop.
+        """
         room = min(most, (self._room() + 1) // 2) if self._idle and not self.ready.is_set() else 0
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
 
@@ -127,9 +131,12 @@ class Claimer:
         return queue in self._queues
 
     def reserve_share(self) -> DirectClaim:
-        """Reserve slots for runs that an extension (`Way`) begins itself. `share` counts the slots that are set aside
-        for the extension. This method reserves at most half of these slots, and only free ones. It does so even if runs
-        are waiting in the queues. Call `give_back` afterwards."""
+        """Reserve slots for runs that an extension (`Way`) begins itself. Returns the reservation. Pass it to
+        `give_back` afterwards.
+
+        `share` counts the slots that are set aside for the extension. This method reserves at most half of these slots,
+        and only free ones. It does so even if runs are waiting in the queues.
+        """
         left = min(self._free(), self.share.slots - self.share.held)
         room = max(0, min(left, (self.share.slots + 1) // 2))
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
@@ -160,7 +167,8 @@ class Claimer:
                 self._bodies.begin(run, body)
 
     def _open_claim(self, room: int) -> int:
-        """Reserve slots for a claim. Returns the claim's token."""
+        """Reserve `room` slots for a new claim. Returns the token of the claim, a number that no other claim of this
+        object has."""
         self._token += 1
         self._under_way.add(self._token)
         self._reserved += room
@@ -173,7 +181,8 @@ class Claimer:
             self._bodies.room.set()
 
     def _room(self) -> int:
-        """Return how many runs may be claimed from the queues."""
+        """Return how many runs may be claimed from the queues now: the number of free slots, without the slots that are
+        set aside for an extension (`share`)."""
         return max(0, self._free() - max(0, self.share.slots - self.share.held))
 
     def _free(self) -> int:

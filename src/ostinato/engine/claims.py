@@ -73,7 +73,8 @@ def _in_order(rows: list[Row], node: str, now: Micros) -> list[Run]:
 
 
 class NewRun(NamedTuple):
-    """A row for `insert_ready` or `insert_taken`: a run that may start now, without serial key, limit and deadline."""
+    """A new run, as a row for the statements `insert_ready` and `insert_taken`. The run may start now. It has no serial
+    key, no limit and no deadline."""
 
     id: str
     namespace: str
@@ -115,15 +116,19 @@ class DirectClaim:
         return replace(self, claimed=[], plain=0)
 
     def recover(self, now: Micros) -> Operation[None]:
-        """Add the runs that an earlier try of the transaction claimed to `claimed`. Call this when the transaction is
-        tried again. The earlier try may have been committed, if only the reply to its commit was lost. If it was not
-        committed, nothing is added."""
+        """Append runs to `claimed`: those that an earlier try of the transaction has claimed. Call this when the
+        transaction is tried again. The earlier try may have been committed, although its reply was lost. If it was not
+        committed, nothing is appended."""
         self.claimed += yield from taken_before(self.node, self.token, now)
 
     def insert(self, runs: Sequence[NewRun], now: Micros) -> Operation[list[str]]:
-        """Insert new runs, and claim those for which this node has a job and a reserved slot, the most urgent first.
-        Claims none of them if ready runs are already waiting in the node's queues. The runs that are not claimed become
-        ready. Returns the ids of the claimed runs."""
+        """Insert new runs, claim some of them for this node, and return the ids of the claimed runs. The other runs
+        become ready.
+
+        A run can be claimed if this node has its job, serves its queue, and has a reserved slot left. The most urgent
+        runs are claimed first. No run is claimed if ready runs are already waiting in the node's queues, or if the
+        store no longer has the node's row.
+        """
         chosen = yield from self._choose(runs)
         claimed: Sequence[NewRun] = chosen
         if chosen:
@@ -162,7 +167,8 @@ class DirectClaim:
 
 
 def _active_run(run: NewRun, node: str, now: Micros) -> Run:
-    """Return a new run in the form in which `claim` returns a claimed run."""
+    """Return the `Run` for a new run that `node` has claimed directly. It has the same fields as a run that `claim`
+    returns."""
     id, namespace, kind, name, key, queue, priority, due, options, input, actor, schedule_id, detail = run
     return Run(
         id=id,

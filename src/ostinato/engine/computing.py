@@ -124,8 +124,8 @@ class Turns:
 
 class Computing:
     """Runs the computations of one process. Child processes are started when they are first needed, and ended when they
-    are idle. `alone` means that this process has only one caller and no node. In that case, no computation has to wait
-    for others, and none is stopped for its time or its memory."""
+    are idle. `alone` means that this process has only one caller and no node. If `alone` is true, all computations run
+    in this process, do not wait for each other, and have no limit of time or memory."""
 
     def __init__(self, *, deadline_s: float = DEADLINE_S, memory: int = MEMORY, alone: bool = False) -> None:
         self.alone = alone
@@ -143,9 +143,9 @@ class Computing:
         self._ending: asyncio.TimerHandle | None = None
 
     async def call(self, caller: str, function: Callable[..., T], *args: Any) -> T:
-        """Call a module-level function in a child process, and return its result. Arguments and result must be
-        picklable. Raises the function's exception, `TooMuch` if the function was stopped, or `Busy` if it was not
-        started."""
+        """Call a module-level function in a child process, and return its result. If `alone` is true, the function is
+        called in a thread instead. Arguments and result must be picklable. Raises the exception of the function. Raises
+        `TooMuch` if the function was stopped, and `Busy` if it was not started."""
         if self.alone:
             return await asyncio.to_thread(function, *args)
         loop = asyncio.get_running_loop()
@@ -202,7 +202,8 @@ class Computing:
             raise Busy("this process stops, and computes no more; try again elsewhere")
 
     def close(self) -> None:
-        """Kill all child processes, even busy ones, and refuse further calls."""
+        """Kill all child processes, even busy ones. After this, `call` and `in_thread` raise `Busy`, until `open` is
+        called. If `alone` is true, they still work."""
         if self._ending is not None:
             self._ending.cancel()
             self._ending = None
@@ -283,7 +284,7 @@ def _advance(left: Iterator[T], collected: list[T]) -> float | None:
 
 
 class _Child:
-    """A child process, used by one thread at a time. Its only environment variable is `PYTHONTZPATH`."""
+    """A child process, used by one thread at a time. It gets no environment variable except `PYTHONTZPATH`."""
 
     def __init__(self, seconds: float, memory: int) -> None:
         from multiprocessing.connection import Connection  # slow to import, so only where it is needed

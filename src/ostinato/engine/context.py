@@ -40,8 +40,8 @@ def to_json(value: Any, what: str) -> str:
 
 
 def written(value: Any) -> bytes:
-    """Return a value as JSON. Raises `ValueError` if the value is not JSON or nested too deep. The message has no
-    subject: "is not JSON: …". The caller puts the name of the value in front."""
+    """Return a value as JSON, in bytes. Raises `ValueError` if the value is not JSON, or is nested too deep. The
+    message has no subject, as in "is not JSON: …". The caller puts the name of the value in front."""
     try:
         data = orjson.dumps(value)
     except (TypeError, ValueError) as problem:
@@ -94,12 +94,13 @@ class Occurrence:
 
     @property
     def detail(self) -> Mapping[str, Any]:
-        """What is stored about the occurrence, by name. The other properties read their values from this dict."""
+        """What is stored about the occurrence, as a dict from names to values. The other properties read their values
+        from this dict."""
         return {}
 
     @property
     def schedule(self) -> str | None:
-        """The name of the schedule that started this run, if one did."""
+        """The name of the schedule that started this run. None if no schedule started it."""
         return self.detail.get("schedule")
 
     @property
@@ -154,7 +155,7 @@ class _RunContext(Occurrence):
     clock: Clock
 
     def now(self) -> datetime:
-        """The engine's time, in UTC."""
+        """Return the engine's time, in UTC."""
         return to_datetime(self.clock.now())
 
     @property

@@ -25,9 +25,13 @@ def is_crash_loop(run: Run) -> bool:
 
 
 def after_crash(run: Run, id: str, now: Micros, reason: str = NODE_LOST) -> End:
-    """Return the end of an attempt whose node or child process is gone. Usually, another attempt follows at once,
-    whatever the retry policy is. No attempt follows if the run has crashed too often, has `at_most_once`, or was to be
-    cancelled."""
+    """Return the end of an attempt whose node or child process is gone. Usually another attempt follows at once,
+    whatever the retry policy says. No attempt follows in these cases:
+
+    - The cancellation of the run was requested.
+    - The run has the option `at_most_once`.
+    - The run has crashed too often.
+    """
     if run.cancel_requested is not None:
         return End(run, Status.CANCELLED, run.reason or "cancelled")
     if read_options(run.options).at_most_once:
@@ -47,7 +51,9 @@ def recover(
     kinds: Kinds,
     reason: str = NODE_LOST,
 ) -> Operation[None]:
-    """Resume or end the runs of a dead node, by the rules of their kinds. `reason` is stored with crashed jobs."""
+    """Recover runs that `node` held when it died or left. The attempt of a job ends as `after_crash` decides, and
+    `reason` is stored as the reason of the crash. Any other run is passed to the function `recover` of its kind, which
+    resumes or ends the run."""
     jobs = [run for run in runs if run.kind == JOB]
     if jobs:
         ends = [after_crash(run, new_id(now), now, reason) for run in jobs]

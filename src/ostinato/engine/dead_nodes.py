@@ -23,10 +23,15 @@ def gone(by: str, now: Micros) -> Operation[list[str]]:
 
 
 def recover(node: str, by: str, now: Micros, new_id: Callable[[Micros], str], kinds: Kinds) -> Operation[int]:
-    """Recover up to `BITE` runs of the dead node `node`, and return their number. `by` is the node that does this. Runs
-    of kinds that this process does not know are left to other nodes. If the dead node holds no runs after that, its row
-    is deleted. Does nothing and returns 0 if `by` may not declare `node` dead, or if another node is recovering its
-    runs."""
+    """Recover up to `BITE` runs of the dead node `node`, and return the number of these runs. `by` is the node that
+    recovers them. Runs of kinds that this process does not know are left to other nodes. If `node` holds no runs after
+    that, the row of `node` is deleted.
+
+    Does nothing and returns 0 in two cases:
+
+    - `by` may not declare `node` dead.
+    - Another node is recovering the runs of `node` at the same time.
+    """
     still = yield sql("gone_node", id=node, by=by, now=now)
     if not still:
         return 0

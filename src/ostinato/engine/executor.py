@@ -32,8 +32,9 @@ class Fatal(OstinatoError):
 
 
 class RetryLater(OstinatoError):
-    """A job or a step raises this error to be tried again after a pause of its choice, not that of the retry policy.
-    The pause is a number of seconds, a timedelta, or a text such as `"5m"`. The failed try counts as an attempt."""
+    """A job or a step raises this error to be tried again after a certain pause. The delay of the retry policy is not
+    used. The pause is a number of seconds, a timedelta, or a text such as `"5m"`. The failed try counts as an
+    attempt."""
 
     def __init__(self, seconds: Length, message: str = "") -> None:
         self.seconds = read_length(seconds, "RetryLater") / SECOND
@@ -59,9 +60,12 @@ _DONE = Outcome(Status.SUCCEEDED)
 
 
 class Stop(Exception):
-    """The reason why the engine cancels the task of a run. `status` says what becomes of the run: `ready` hands it back
-    for any node, `crashed` means that this node has lost its claim and writes nothing, and a final status such as
-    `cancelled` ends the run."""
+    """The reason why the engine cancels the task of a run. `status` decides what happens to the run:
+
+    - `ready`: the run is handed back, and any node can claim it.
+    - `crashed`: this node has lost its claim, and writes nothing about the run.
+    - A final status, such as `cancelled`: the run ends with this status and with `reason`.
+    """
 
     def __init__(self, status: Status, reason: str | None) -> None:
         self.status = status

@@ -55,7 +55,8 @@ class Committer(Generic[T, R]):
 
     @property
     def uncommitted(self) -> int:
-        """Return how many items are not committed yet: the queued ones, and those of the batch in progress."""
+        """Return how many items are queued or are being committed. Items that could not be written and wait to be tried
+        again (`unwritable`) are not counted."""
         return len(self._batch) + len(self._waiting)
 
     @property
@@ -74,8 +75,8 @@ class Committer(Generic[T, R]):
         self._filled.set()
 
     async def write(self, item: T) -> R:
-        """Queue an item, wait until it is committed, and return its answer. Raises `StoreUnavailable` if the committer
-        is stopped before."""
+        """Queue an item, wait until it is committed, and return its answer. If the item cannot be written, raises the
+        error of `commit`. If the committer is stopped first, raises `StoreUnavailable`."""
         if self._stopped:
             raise StoreUnavailable("the app is closed, so this was not written")
         done: asyncio.Future[R] = asyncio.get_running_loop().create_future()
@@ -85,7 +86,8 @@ class Committer(Generic[T, R]):
         return await done
 
     async def drain(self) -> None:
-        """Wait until every item is committed."""
+        """Wait until no item is queued and no batch is being committed. Does not wait for items that could not be
+        written and wait to be tried again (`unwritable`)."""
         await self._emptied.wait()
 
     async def stop(self) -> None:
@@ -176,5 +178,6 @@ def _fail(batch: Sequence[tuple[T, asyncio.Future[R] | None]], problem: Exceptio
 
 
 def is_trouble(problem: Exception) -> bool:
-    """Return whether an error means that the store is unavailable, not that it refused a statement or a value."""
+    """Return whether an error is a problem of the store, such as an outage. This is true for every `StoreError` except
+    `StoreRefused`, which means that the store does not accept a value."""
     return isinstance(problem, StoreError) and not isinstance(problem, StoreRefused)

@@ -53,8 +53,8 @@ def prune(runs_before: Micros, events_before: Micros, now: Micros, kinds: Kinds)
     - events from before `events_before`
     - limits that no run holds or waits for
 
-    Returns how many rows of one sort were deleted, for the sort with the most deleted rows. If this number is `_BITE`,
-    more old rows may remain.
+    Counts the deleted rows of each sort, and returns the largest of the three numbers. If this number is `_BITE`, more
+    old rows may remain.
     """
     rows = yield sql("old_runs", before=runs_before, limit=_BITE, kinds=kinds.names)
     if rows:

@@ -53,9 +53,16 @@ async def run_once(
     store: Store, namespace: str, request: str | None, what: str, now: Micros, work: Callable[[], Operation[T]]
 ) -> T:
     """Make a change in one transaction, and return its answer. If several calls have the same id in `request`, only the
-    first makes the change, and the others return its answer. `work` returns a new operation for each try of the
-    transaction. Its answer must be JSON. `what` identifies the call. Raises `Conflict` if the request id was used for
-    another call, and `ArgumentError` if it is not a text of 1 to 1,000 characters."""
+    first call makes the change, and the others return the answer of the first. If `request` is None, the change is
+    always made.
+
+    - `what`: a text that identifies the call. Calls with the same request id must have the same text.
+    - `work`: returns an operation that makes the change and returns the answer, which must be JSON. `work` is called
+      for each try of the transaction, and must return a new operation each time.
+
+    Raises `Conflict` if the request id was used for another call. Raises `ArgumentError` if the request id is not a
+    text of 1 to 1,000 characters.
+    """
     check_request_id(request)
     id = call_id() if request is None else request
     return await store.run(lambda _: once(namespace, id, what, now, work()))
@@ -109,7 +116,8 @@ class Unkept(Generic[T]):
 
 
 def _enter(namespace: str, request: str, what: str, now: Micros) -> Operation[bool]:
-    """Record a request. Returns whether it is new."""
+    """Record a request, with the text `what` that identifies the call. Returns False if the request id was recorded
+    before."""
     return bool((yield sql("make_request", [(namespace, request, now, what)])))
 
 

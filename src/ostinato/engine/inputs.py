@@ -1,8 +1,10 @@
 """Check the input of a job by the type hints of its function, and convert arguments to the hinted types.
 
-An input is JSON. `count: int` refuses the texts `"five"` and `"5"`; `when: datetime` accepts an RFC 3339 text, and the
-function gets a datetime. A parameter is not checked if its hint cannot be resolved or pydantic cannot read it. The
-function `declared_types` writes the types as text, for processes that do not have the job's function.
+An input is JSON. For example, a parameter with the hint `int` refuses the texts `"five"` and `"5"`. A parameter with
+the hint `datetime` accepts an RFC 3339 text, and the function gets a datetime. A parameter is not checked if pydantic
+cannot read its hint. If one hint of a function cannot be resolved, no parameter of the function is checked.
+
+The function `declared_types` writes the types as text, for processes that do not have the job's function.
 """
 
 from __future__ import annotations

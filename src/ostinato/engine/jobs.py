@@ -212,7 +212,8 @@ class Handler:
                 raise OstinatoError(f"job {self.name!r}: serial_key {self.serial_key!r} needs {place!r}; {hint}")
 
     def _input_names(self) -> tuple[str, ...] | None:
-        """Return the parameters' names without the context parameter, or None if one cannot be passed by name."""
+        """Return the parameters' names without the context parameter. Returns None if a parameter cannot be passed by
+        name."""
         parameters = [one for one in self.signature.parameters.values() if one.name != self.context]
         if any(one.kind not in _NAMED for one in parameters):
             return None
@@ -237,7 +238,9 @@ class Handler:
         _check_names_and_types(self.name, values, self._check_names, self.types if values else None)
 
     def arguments(self, text: str | None) -> dict[str, Any]:
-        """Convert a stored input to arguments of the hinted types. Raises `OstinatoError` if it does not fit."""
+        """Convert a stored input to arguments of the hinted types. If the job runs in a child process, the arguments
+        stay JSON values, and the child converts them. Raises `OstinatoError` if the function does not accept the
+        input."""
         values: dict[str, Any] = orjson.loads(text) if text else {}
         if BY_POSITION in values:
             values = self.named(values[BY_POSITION])

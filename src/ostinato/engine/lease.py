@@ -58,8 +58,8 @@ class LeaseKeeper:
         """Renew the lease again and again, until this task is cancelled. `store` and `time` must belong to the event
         loop that runs this coroutine.
 
-        If the lease is lost, call `lost`. After that, if the node is stopping, return. If the node is not stopping,
-        renew the lease of the id that the node has then.
+        If the lease is lost, call `lost` and wait until it has ended. Usually the node has a new id after that, and
+        this method renews the lease of the new id. But if the node is stopping, this method returns.
         """
         while True:
             self.call_home(self._mark_alive)
@@ -80,8 +80,8 @@ class LeaseKeeper:
 
     def call_home(self, action: Callable[[], None]) -> None:
         """Call `action` on the home loop, which is the event loop that created this object. If the caller runs on
-        another loop, `action` is called soon, and this method does not wait. Raises `CancelledError` if the home loop
-        is closed, because the node no longer exists then."""
+        another loop, `action` is called soon, and this method does not wait. If the home loop is closed, the node no
+        longer exists, and this method raises `CancelledError`."""
         if self._home.is_closed():
             raise asyncio.CancelledError
         if self._home is asyncio.get_running_loop():

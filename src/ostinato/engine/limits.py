@@ -1,8 +1,9 @@
-"""Decide which runs become ready, by their serial keys and limits.
+"""Decide which runs become ready, by their serial keys and limits. A limit has a key, too.
 
-A serial key allows one chain at a time. A limit restricts concurrency or rate, or gives fair shares. A run is `ready`
-only if its keys allow it to start. So a claim does not check keys. Other runs are `buffered`, in the queue of their
-key. A transaction that changes a run with a key locks the row of that key.
+A serial key allows one chain at a time. A chain is a run with its retries. A limit restricts how many runs are active
+at the same time, or how many start in a period, or it gives each key a fair share of the nodes. A run is `ready` only
+if its keys allow it to start, so a claim does not check keys. Other runs are `buffered`, in the queue of their key. A
+transaction that changes a run with a key locks the row of that key.
 
 Each key has only a few ready runs at a time. Ready runs are claimed in the order in which they became ready. So every
 key gets a fair share.
@@ -81,7 +82,7 @@ def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | Non
 
 
 def let_in(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Make `buffered` runs ready if their serial keys and limits allow it. The other runs stay queued."""
+    """Make `buffered` runs ready if their serial keys and limits allow it. The other runs stay `buffered`."""
     holders = yield from _take_serials(runs)
     yield from _take_limits(holders, now)
 

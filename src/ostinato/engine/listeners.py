@@ -1,7 +1,8 @@
 """Wait for chains of attempts to end, and call listeners for events.
 
-A listener is a function. If it has a name, its cursor is stored: the listener is called at least once for every event,
-on one node at a time. If it has no name, it is called in this process, for the events after its registration.
+A listener is a function. If it has a name, its cursor is stored: the listener is called at least once for every event
+since the name was first registered, on one node at a time. If it has no name, it is called in this process, for the
+events that happen while the app is running.
 """
 
 from __future__ import annotations
@@ -46,8 +47,9 @@ class Ended:
 
 
 class Waiters:
-    """The callers that wait for chains to end. A chain is a run with its retries. Chains that end in this process wake
-    their callers at once. To find those that end elsewhere, the store is read every `poll` seconds and after `hint`."""
+    """The callers that wait for chains to end. A chain is a run with its retries. If a chain ends in this process, its
+    callers wake up at once. If a chain ends in another process, its callers wake up when this object next reads the
+    store. It reads the store every `poll` seconds, and after a call of `hint`."""
 
     def __init__(self, store: Store, poll: float | None) -> None:
         self._store = store
@@ -131,7 +133,7 @@ class Listeners:
 
     @contextmanager
     def watching(self) -> Iterator[asyncio.Event]:
-        """Yield an `asyncio.Event` that is set whenever there may be new events to read."""
+        """Yield an `asyncio.Event`. It is set whenever the store may have new events to read. The caller clears it."""
         news = asyncio.Event()
         self._watchers.add(news)
         try:
@@ -147,7 +149,7 @@ class Listeners:
             self._tasks.append(asyncio.create_task(self._follow(listener, None)))
 
     def hint(self) -> None:
-        """Wake all listeners, because there may be new events."""
+        """Wake all listeners and all callers of `watching`, because the store may have new events."""
         for listener in self._listeners:
             listener.news.set()
         for news in self._watchers:
@@ -176,8 +178,9 @@ class Listeners:
         return int(seq)
 
     async def _follow(self, listener: _Listener, last: int | None) -> None:
-        """Call a listener for each matching event, until this task is cancelled. A named listener begins at its stored
-        cursor, if it has one. Others begin after the event `last`, or after the newest event if `last` is None."""
+        """Call a listener for each matching event, until this task is cancelled. A named listener that has a stored
+        cursor begins at the cursor. Any other listener begins after the event with the sequence number `last`. If
+        `last` is None, it begins after the newest event."""
         after = last if last is not None else await self._last()
         if listener.name is not None:
             cursor = sql("open_cursor", [(listener.name, after, 0)])

@@ -66,7 +66,9 @@ def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
 
 
 def heartbeat(node: str, clock: Callable[[], Micros], lease: Micros) -> Operation[Pulse]:
-    """Renew the lease of a node, and return a `Pulse`. The new lease begins at the time of this transaction."""
+    """Renew the lease of a node, and return a `Pulse`. The new lease begins at the time of this transaction. If the
+    lease was renewed, also give numbers to drafts, which are events that callers have committed in their own
+    transactions."""
     now = clock()
     lapsed, ahead = now + lease - _BREAK * lease // 100, now + 2 * lease
     renewed = yield sql(
@@ -101,11 +103,12 @@ def leave(
     new_id: Callable[[Micros], str],
     kinds: Kinds,
 ) -> Operation[int]:
-    """Release up to `BITE` runs that `node` holds. Returns 0 if it holds no more runs, and otherwise `BITE`. Call this
-    again until it returns 0. That last call also deletes the node's row.
+    """Release up to `BITE` runs that `node` holds. Returns `BITE` if the node may hold more runs. Returns 0 if all its
+    runs are released. Call this again until it returns 0. The call that returns 0 also deletes the node's row.
 
-    - `begun`: a dict from run id to claim, for runs whose bodies began on this node. These runs count as crashed. All
-      other runs are handed back, so that another node can claim them.
+    - `begun`: a dict from run id to claim, for runs whose bodies began on this node. Jobs among these runs count as
+      crashed. Runs of other kinds are resumed or ended by the rules of their kind. All runs that are not in `begun` are
+      handed back, so that another node can claim them.
     - `in_thread`: pairs of (run id, claim), for runs whose function is still running in a thread. The stored reason of
       their crash is `THREAD_LEFT` instead of `NODE_LOST`.
     """

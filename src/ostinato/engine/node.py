@@ -307,7 +307,9 @@ class Engine:
         self.bodies.executor.close()
 
     async def _forever(self, part: Callable[[], object], name: str) -> None:
-        """Run the loop `part`. If it ends or fails, start it again after a pause, which grows with each failure."""
+        """Run the loop `part` until the node is stopping. If the loop ends or fails, start it again after a pause. An
+        error is logged. The pause grows if the loop ends or fails several times within a few seconds. If other nodes
+        have declared this node dead (`NodeLost`), join the store again first."""
         failures = 0
         while True:
             begin = asyncio.get_running_loop().time()
@@ -415,8 +417,16 @@ class Engine:
             await keeper.renew(store, self._time.beside(store, lambda: keeper.call_home(self._clock_stepped)))
 
     async def _tend(self) -> None:
-        """Repeat ten times per lease: stop runs whose cancellation was requested, wake parked runs, recover runs of
-        dead nodes, write reports about a blocked event loop to the store, measure the clock, and set metrics."""
+        """Do this work ten times per lease, and whenever `attend` is called:
+
+        - stop bodies whose run must be cancelled or belongs to another node, and begin claimed runs that have not begun
+        - wake parked runs whose job this node knows
+        - recover runs of dead nodes
+        - store reports about a blocked event loop
+        - measure the clock
+        - read the declared jobs, if other nodes have new ones
+        - set metrics
+        """
         while True:
             await self._check_held()
             await self._unpark()

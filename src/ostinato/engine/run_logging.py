@@ -26,8 +26,8 @@ def report_start(run: Run) -> None:
 
 
 def report_ends(ends: Sequence[End], now: Micros) -> None:
-    """Write a log line for each end of an attempt, after the commit. The level is warning if the attempt failed, or if
-    this node does not know the run's job. Otherwise the level is debug."""
+    """Write a log line for each `End`. The level is warning if the attempt failed, or if this node does not know the
+    run's job. Otherwise the level is debug."""
     debugging = log.debugging
     for end in ends:
         if end.status in _FAILURES:

@@ -55,7 +55,8 @@ class Ended(NamedTuple):
 
 
 class After(NamedTuple):
-    """The consequences of ended runs: events to write, and whether other runs may have become ready (`stirs`)."""
+    """What follows from ended runs. `events` are the events that the caller must write. `stirs` says whether other runs
+    may have become ready."""
 
     events: list[Row]
     stirs: bool = False
@@ -73,11 +74,11 @@ def start(
     runs: Sequence[Run], now: Micros, deadlines: Sequence[Timer] = (), *, borrowed: bool = False
 ) -> Operation[list[Started]]:
     """Insert new runs, and return a `Started` for each. If an earlier run has the same key, the new run is not
-    inserted.
+    inserted. `deadlines` are the timers for the deadlines of the runs.
 
-    If `borrowed` is true, the caller's code has opened the transaction and will commit it. In this case `start` does
-    not lock serial keys and limits. A run with a serial key or a limit waits until the transaction is committed, and
-    joins the queue of its key or limit after that.
+    If `borrowed` is true, the caller's code has opened the transaction and will commit it. So that this transaction
+    cannot block others, `start` does not lock serial keys and limits. A run with a serial key or a limit waits until
+    the transaction is committed. Then its timer fires, and the run joins the queue of its key or limit.
     """
     if not borrowed and not deadlines and all(map(_can_start_at_once, runs, repeat(now))):
         return (yield from _start_at_once(runs, now))
@@ -143,8 +144,8 @@ def _started(runs: Sequence[Run], inserted: Set[str]) -> Operation[list[Started]
 
 
 def hold(run: Run) -> None:
-    """Set a run to `buffered`, without storing it. A run with a serial key is to wait in the queue of this key, and any
-    other run in the queue of its limit."""
+    """Set the status of a run to `buffered`, and choose the queue in which it waits, without storing the run. If the
+    run has a serial key, it waits in the queue of this key. Otherwise it waits in the queue of its limit."""
     run.status = Status.BUFFERED
     run.hold = "serial" if run.serial_key is not None else "limit"
     run.reason = f"serial {run.serial_key}" if run.serial_key is not None else f"limit {run.concurrency_key}"
@@ -207,8 +208,9 @@ Also: TypeAlias = Callable[[], Operation[list[Row]]]
 
 
 def end(ends: Sequence[End], node: str, now: Micros, kinds: Kinds, also: Also | None = None) -> Operation[list[End]]:
-    """Write the outcomes of runs that `node` has claimed. Returns the outcomes that were refused, because the node has
-    lost its claim. If any was accepted, `also` is called to write more rows in the same transaction."""
+    """Write the outcomes of runs that `node` has claimed, together with the next attempts, the freed keys and the
+    events. Returns the outcomes that were refused, because the node has lost its claim. If at least one outcome was
+    accepted, `also` is called to write more rows in the same transaction."""
     # Three paths write the same rows and events. Two are shortcuts for the common batches, and all ends of a batch must
     # qualify:
     #  - `_succeed`, for successes of schedules' runs. It sends three columns for each run instead of ten, and gets back
@@ -278,7 +280,7 @@ def lock_owners(runs: Sequence[Run], kinds: Kinds) -> Operation[Owners]:
 
 def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
     """Notify schedules and parent runs that chains of attempts have ended. `owners` are these schedules and parents,
-    with locked rows. Returns the events to write, and whether other runs may have become ready."""
+    with locked rows. Returns an `After`. The caller must write the events in it."""
     events: list[Row] = []
     stirs = False
     of_schedules = [chain for chain in ended if chain.run.schedule_id is not None]
@@ -321,8 +323,8 @@ def _is_success_of_schedule(e: End) -> bool:
 
 
 def _succeed(ends: Sequence[End], node: str, now: Micros, kinds: Kinds) -> Operation[list[End]]:
-    """Write the successes of runs that schedules have started. Returns the outcomes that were refused, because `node`
-    has lost its claim. This is a fast path of `end`."""
+    """Write the outcomes of runs that schedules have started and that have succeeded. Returns the outcomes that were
+    refused, because `node` has lost its claim. This is a fast path of `end`."""
     owners = yield from lock_owners([e.run for e in ends], kinds)
     ((count,),) = yield sql("succeed_runs", [(e.run.id, e.run.claim, e.result) for e in ends], node=node, now=now)
     refused: list[End] = []
@@ -505,9 +507,9 @@ def stop_chain(
 def stop_anywhere(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End a run that is not a job, even while a node executes it. The caller has locked the run. Returns the same
-    values as `stop_chain`: (the new status of the run, events to write, ended chains). A chain is a run with its
-    retries. The only ended chain is the chain of this run."""
+    """End a run that is not a job, even while a node executes it. The caller has locked the run. Returns (the new
+    status of the run, events, ended chains), as `stop_chain` does. The caller must write the events. The only ended
+    chain is the run with its retries."""
     yield sql("end_anywhere", [(run.id, status.value, reason, None)], now=now)
     return status, [event_row(now, run, f"run:{status.value}", reason=reason)], [Ended(run, status, reason)]
 
@@ -531,8 +533,8 @@ def _newest_locked(root: str) -> Operation[Run]:
 
 
 def expire(roots: Sequence[str], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
-    """End chains whose deadline has passed, and return the events to write. If this process does not know the kind of a
-    run, set the deadline timer again, so that another node can end the chain."""
+    """End chains whose deadline has passed. Returns events that the caller must write. If this process does not know
+    the kind of a run, set the deadline timer again, so that another node can end the chain."""
     events: list[Row] = []
     ended: list[Ended] = []
     newest: list[Run] = []

@@ -16,8 +16,8 @@ _COUNTS = {"concurrency": 10_000, "threads": 1_000}
 
 
 def configured(base: Settings, values: Mapping[str, Any]) -> Settings:
-    """Return a copy of `base` in which the settings that `values` names have new values. Raises `OstinatoError` if a
-    name is unknown or a value is wrong."""
+    """Return a copy of `base` with some settings replaced. `values` maps the names of these settings to their new
+    values. Raises `OstinatoError` if a name is unknown or a value is wrong."""
     names = {field.name for field in fields(Settings)}
     read: dict[str, Any] = {}
     for name, value in values.items():

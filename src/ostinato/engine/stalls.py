@@ -43,8 +43,8 @@ class Stall:
 
     - `where`: the line of that code, for example `jobs.py:12 in crunch`
     - `job` and `kind`: the name and the kind of the run that executed the code; `job` is None if no run executed it
-    - `importing`: whether the code imported a module. In this case `job` is None, because the job is not the cause:
-      each module is loaded once, by whatever code needs it first.
+    - `importing`: whether the code imported a module. If it did, `job` is None, because the job is not the cause: each
+      module is loaded once, by the code that needs it first.
     """
 
     job: str | None
@@ -193,9 +193,9 @@ def _is_other_code(file: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A stored report about the runs of one job that have blocked an event loop. `times` counts the stalls that they
-    have caused. `at`, `seconds` and `where` describe the latest stall. If the runs are not jobs, `job` begins with
-    their kind."""
+    """A stored report about the runs of one job that have blocked an event loop. `times` counts the stalls that these
+    runs have caused. `at`, `seconds` and `where` describe the latest stall. If the runs are not jobs, `job` is their
+    kind and their name, such as `journey order`."""
 
     job: str
     times: int

@@ -31,7 +31,8 @@ TABLES = (
 
 
 class NamespaceTables:
-    """The tables whose rows belong to namespaces."""
+    """Checks whether a namespace can be deleted, and deletes its rows. `tables` are the tables of the engine and of the
+    extensions (`Way`)."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
         tables = list(tables)

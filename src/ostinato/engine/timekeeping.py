@@ -127,11 +127,12 @@ class Timekeeper:
         self._set(agreed.ahead)
 
     def _stood(self, ahead: Micros) -> Micros:
-        """Return for how many microseconds the machine's clock has been ahead of the monotonic ticks by `ahead`, while
-        the nodes used another offset. A difference of up to `SMALL` is ignored. Return 0 in two cases:
+        """Return for how many microseconds the machine's clock has differed from the time that all nodes use. `ahead`
+        is the current offset of the machine's clock: its time minus the monotonic ticks. A difference of up to `SMALL`
+        is ignored. Return 0 in two cases:
 
         - At the last measurement, the nodes used the offset of the machine's clock.
-        - The machine's clock has been set since the last measurement.
+        - The machine's clock has been set since the last measurement. The duration is counted from now on.
         """
         if self._seen is None:
             return 0

@@ -67,9 +67,9 @@ def fire(
     """Fire up to `limit` due timers in one transaction.
 
     `tries` is how often this transaction was tried before. An earlier try may have been committed although its reply
-    was lost. In this case, the result includes the runs that the earlier try claimed.
+    was lost. If so, the result includes the runs that the earlier try claimed.
 
-    If an error occurs while timers are fired, raise it. But if the batch has only one timer, raise `TimerFailed`
+    An error that occurs while timers are fired is raised. But if the batch has only one timer, `TimerFailed` is raised
     instead, because that timer must be the cause.
     """
     if tries:
@@ -101,9 +101,12 @@ def fire(
 
 
 def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str], Park]) -> Operation[None]:
-    """Make sure that a failed timer is not fired again. `parks` is a dict from (kind, purpose) to a function that tries
-    to store `reason` with the timer's owner, and returns whether it did. If it did, the timer is deleted. Otherwise, or
-    if there is no such function, the timer is kept and marked as parked, with the reason."""
+    """Make sure that a failed timer is not fired again. `parks` is a dict from (kind, purpose) to a function. The
+    function tries to store `reason` with the timer's owner, and returns whether it has stored it.
+
+    - If there is a function for this timer, and it has stored the reason, the timer is deleted.
+    - Otherwise, the timer is kept and marked as parked, with the reason.
+    """
     act = parks.get((timer.kind, timer.purpose))
     if act is None or not (yield from act(timer, reason, now)):
         yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)
@@ -112,7 +115,7 @@ def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str],
 
 
 def unpark() -> Operation[int]:
-    """Let all parked timers fire again. Returns how many timers this has changed."""
+    """Let all parked timers fire again. Returns the number of these timers."""
     return len((yield sql("unpark_timers")))
 
 

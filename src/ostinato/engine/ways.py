@@ -64,9 +64,9 @@ class Setting:
     value in `Host.settings`.
 
     If `read` is not None, an operator can also set the value, with an option of the command line, an environment
-    variable or the configuration file. In that case the value is `read(raw, place)`: `raw` is what the operator wrote,
-    and `place` says where, for error messages. Instead of the function, `read` may be a text `module:name` that names
-    it. If `many` is true, the option may be repeated.
+    variable or the configuration file. `read(raw, place)` converts what the operator wrote, and returns the value.
+    `raw` is what the operator wrote. `place` says where it is written, for error messages. `read` is a function, or a
+    text `module:name` that names a function. If `many` is true, the option of the command line may be repeated.
     """
 
     name: str
@@ -97,7 +97,7 @@ class Host:
     - `engine`: returns the engine; raises an error while the app is closed
     - `node`: returns the id of the node in this process, or None if there is no node or the node is stopping
     - `virtual`: whether the app runs on virtual time, in tests
-    - `actions`: a dict from a name to the kind of action that an extension provides
+    - `actions`: the kinds of actions that all extensions of the app provide, by name
     - `way`: takes the name of a `Way` that is listed before this one, and returns the API of that `Way`
     """
 
@@ -130,7 +130,8 @@ class Part:
         replaces `before` by this part."""
 
     def begin(self, engine: Engine) -> Mapping[str, Body]:
-        """Prepare for opening the store. Returns a dict from a kind of run to the function that executes such runs."""
+        """Prepare the part before `engine` opens the store. Returns a dict from a kind of run to the function that
+        executes such runs."""
         return {}
 
     async def prepare(self) -> None:
@@ -216,8 +217,9 @@ def load(named: Any) -> Any:
 
 
 class Ways:
-    """The extensions (`Way`) of one app. `settings`, `tables` and others are dicts from a name to the object of that
-    name. Raises `OstinatoError` if two extensions use the same name, for example for a table."""
+    """The extensions (`Way`) of one app, and what they define. For example, `settings` maps the name of a setting to
+    the setting, and `tables` maps the name of a table to the table. Raises `OstinatoError` if two extensions use the
+    same name, for example for a table."""
 
     def __init__(self, ways: Iterable[Way]) -> None:
         self._all = tuple(ways)

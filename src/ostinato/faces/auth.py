@@ -164,8 +164,8 @@ def _note(used: list[tuple[str, Micros]]) -> Any:
 
 
 def bearer_token(header: str | None) -> str | None:
-    """Return the bearer token of an Authorization header. If `header` is None, the request has no such header: return
-    None. If the header does not have the form `Bearer <token>`, raise `Refused`."""
+    """Return the bearer token of an Authorization header. Returns None if `header` is None, which means that the
+    request has no such header. Raises `Refused` if the header does not have the form `Bearer <token>`."""
     if header is None:
         return None
     token = find_bearer(header)

@@ -35,8 +35,8 @@ def journeys_of_run(id: str, kind: str, name: str, input: Any) -> dict[str, str]
 
 
 def merge_names(about: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Merge mappings from run id to journey name into one dict. In a mapping, "" means that the name is unknown. A name
-    from another mapping replaces it."""
+    """Merge several mappings from run id to journey name into one dict. The name "" means that the name is unknown. If
+    one mapping has "" for a run, and another mapping has the name of the run, the dict has the name."""
     names: dict[str, str] = {}
     for run_names in about:
         for id, name in run_names.items():

@@ -39,12 +39,13 @@ async def mint_session_token(
     """Create a token for a session, and return the token. An agent's tools that are called with it act for the
     session's user.
 
-    The token is bound to one turn of the session, which the tools see: the turn `turn_id` or, by default, the newest
-    turn. The token is valid for the time `expires_in`, but only until the session ends. `expires_in` is at most an
-    hour. It is a text such as `"5m"`, or a number of seconds.
+    The token is bound to one turn of the session: the turn `turn_id`, or the newest turn if `turn_id` is None. Tools
+    that are called with the token see this turn. The token is valid for the time `expires_in`, but no longer than the
+    session lasts. `expires_in` is a text such as `"5m"`, or a number of seconds.
 
-    Call this on the app of the session's namespace. Raises `NotFound` if there is no such session or turn. Raises
-    `Conflict` if the session has ended or has no turn yet.
+    Call this on the app of the session's namespace. Raises `OstinatoError` if `expires_in` is not positive or is longer
+    than an hour. Raises `NotFound` if there is no such session or turn. Raises `Conflict` if the session has ended or
+    has no turn yet.
     """
     token, _ = await create_session_token(app, session_id, turn_id=turn_id, expires_in=expires_in)
     return token
@@ -108,7 +109,8 @@ async def _turn(app: Ostinato, session: SessionInfo, turn_id: str | None) -> str
 async def list_session_tokens(app: Ostinato, session_id: str) -> Sequence[SessionToken]:
     """Return the descriptions of a session's tokens, the oldest first. Revoked tokens are included.
 
-    An expired token is included only until another session token is created, because this deletes all expired ones.
+    Expired tokens are included only until a session token is created the next time, because `create_session_token`
+    deletes all expired session tokens.
     """
     return [_described(token) for token in await app.tokens() if _is_of(token, app.namespace, session_id)]
 

@@ -101,7 +101,8 @@ _KEEP: Any = object()
 
 @dataclass(slots=True)
 class Around:
-    """What all `Agents` of an app share. `declare_function` declares the function that handles an agent's sessions."""
+    """The objects that all instances of `Agents` of an app share. `declare_function` declares the durable function that
+    handles an agent's sessions."""
 
     host: Host
     codes: AgentCodes
@@ -413,9 +414,11 @@ class Agents:
     # Sessions
 
     async def end_session(self, session_id: str, reason: str = "", *, request_id: str | None = None) -> SessionInfo:
-        """End a session by canceling its run, and return the session. A flow that waits may clean up first.
+        """Request the cancellation of a session's run, and return the session. The run ends the session.
 
-        Repeated calls with the same `request_id` cancel the run once.
+        A flow that waits may clean up first, so the returned session may still be open. If the session has already
+        ended, nothing changes. Repeated calls with the same `request_id` cancel the run once. Raises `NotFound` if
+        there is no such session.
         """
         session = await self.session(session_id)
         if session.ended is None:
@@ -437,7 +440,8 @@ class Agents:
     async def sessions(
         self, agent: str, *, user: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[SessionInfo]:
-        """Return the sessions of an agent, or only of `user`, newest first. `before` is the previous page's last id."""
+        """Return an agent's sessions, newest first. With `user`, return only the sessions of this user. `before` is the
+        last id of the previous page."""
         check_limit(limit)
         await self.get(agent)  # raises `NotFound` if there is no such agent
         user_id = "" if user is None else (await self.user(agent, user)).id
@@ -520,15 +524,24 @@ class Agents:
         return await self._escalation(agent, escalation_id)
 
     async def take_over(self, agent: str, user: str) -> SessionInfo:
-        """Let the actor, a person, speak with a user in place of the agent, which is silent until `hand_back`."""
+        """Let the actor, who is a person, speak with a user in place of the agent, and return the session. The agent
+        does not answer the user until `hand_back`.
+
+        Raises `Denied` if the actor may not do this, `NotFound` if the user has no open session, or `Conflict` if
+        another person has taken over.
+        """
         check_text(user, "the user")
         place = await self._allow(agent, "takeover.start", user)
         return session_info(await self._write(lambda: people.take_over(place, user, self._actor or "")))
 
     async def hand_back(self, agent: str, user: str, *, message: str | None = None) -> SessionInfo:
-        """Give a conversation back to the agent, and return the session. If nobody has taken over, nothing changes.
+        """Give a conversation back to the agent, and return the session. Every admin of the agent may call this, not
+        only the person who has taken over.
 
-        Every admin of the agent may call this, not only the person who has taken over.
+        - If a flow asked for the takeover, the flow gets `message` and continues, even if no person has taken over yet.
+        - If there is no takeover and no flow has asked for one, nothing changes.
+
+        Raises `Denied` if the actor may not do this, or `NotFound` if the user has no open session.
         """
         check_text(user, "the user")
         place = await self._allow(agent, "takeover.end", user)
@@ -537,9 +550,9 @@ class Agents:
     async def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> TurnHandle:
         """Send a text of the actor, who is a person, and return the handle of its turn.
 
-        If a person has taken over the conversation (a takeover), the text goes to the user. If a flow has put a person
-        between itself and the user (a proxy, see `FlowContext.proxy`), the text goes to the flow. Only one person may
-        speak to the flow during a proxy: the first one who does.
+        If a person has taken over the conversation, or if a flow has asked for a takeover, the text goes to the user.
+        If a flow has put a person between itself and the user (a proxy, see `FlowContext.proxy`), the text goes to the
+        flow. Only one person may speak to the flow during a proxy: the first one who does.
 
         A repeated call with the same `id` and `text` sends nothing, and returns a handle whose `new` is false.
 
@@ -547,7 +560,8 @@ class Agents:
 
         - `Denied` if the actor may not do this, or if another person speaks to the flow.
         - `NotFound` if the user has no open session.
-        - `Conflict` if there is neither a takeover nor a proxy, or if another person has taken over.
+        - `Conflict` if there is no takeover, no request for one, and no proxy.
+        - `Conflict` if another person has taken over.
         - `Conflict` if another text was sent with this `id`.
         """
         check_text(text, "the text", MOST_TEXT)
@@ -562,7 +576,8 @@ class Agents:
         return TurnHandle(self, accepted)
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
-        """Check that the actor may do `action` with `subject`. Return the `Place` with which a transaction can do it.
+        """Check that the actor may do `action`. Return the `Place`, the context for a transaction that does it.
+        `subject` is what the action applies to: a user's external id, an escalation's id, or an empty text.
 
         If the actor may not do it, write an event about the refusal, and raise `Denied`.
         """

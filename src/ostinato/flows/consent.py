@@ -47,8 +47,7 @@ def accept_message(
 ) -> Operation[Accepted]:
     """Accept an input as a turn. If the input is a message that opts out or in, change the user's consent.
 
-    Both happen in one transaction. The consent changes even while a person has taken over, and whatever the outcome of
-    the turn is.
+    Both happen in one transaction. The consent changes even during a takeover, and even if the turn fails later.
     """
     if turn_input.source != "inbound":
         return (yield from accept_turn(place, turn_input, profile))

@@ -1,4 +1,4 @@
-"""Check a new schedule or campaign: what it will send, and to whom."""
+"""Check what a new schedule or campaign will send, and to which users."""
 
 from __future__ import annotations
 
@@ -30,11 +30,15 @@ def check_content(
     metadata: Mapping[str, Any],
     options: CampaignOptions | None = None,
 ) -> None:
-    """Check the content of the turns that a schedule or campaign will start.
+    """Check the content of the turns that a schedule or campaign will start. `options` are the options of a campaign,
+    or None for a schedule. If a campaign has variants, the content of each variant is checked.
 
-    `options` are the options of a campaign, or None for a schedule. Their variants and frequency cap are checked, too.
-    Raises `NotFound` if the agent has no such flow, and `InputError` if the flow does not accept the input. Raises
-    `DefinitionError` if there is no flow and the model could not write a message by itself.
+    Raises:
+
+    - `NotFound` if the agent has no such flow
+    - `InputError` if the flow does not accept the input; this is checked only if this process has the flow
+    - `DefinitionError` if there is no flow, and the agent cannot write a message without one
+    - `OstinatoError` if the period of the frequency cap is longer than the agent keeps campaigns
     """
     if options is not None:
         check_cap(options, declared.get("keep"), "options")
@@ -71,8 +75,14 @@ def _check_turn(
 
 
 def _check_answerable(agent: str, declared: Mapping[str, Any], metadata: Mapping[str, Any]) -> None:
-    """Raise `DefinitionError` if the agent cannot write a message without a flow: it has no hook `before_llm`, and
-    lacks a model or a prompt."""
+    """Check that an agent can write a message without a flow. Raises `DefinitionError` in three cases:
+
+    - `metadata["prompt"]` is not a text.
+    - The agent has no model.
+    - There is no prompt, neither in `metadata` nor in the agent's declaration.
+
+    If the agent has a hook `before_llm`, only the first case is checked, because the hook may write the message.
+    """
     prompt = metadata.get("prompt")
     if prompt is not None and not is_text(prompt):
         raise _wrong(("metadata", "prompt"), f"metadata['prompt'] {short_repr(prompt)} is not a text for the model")

@@ -1,4 +1,5 @@
-"""Define `FlowContext`, the first argument of a flow (`ctx`), which talks with the user and records steps."""
+"""Define `FlowContext`, the class of `ctx`, the first argument of a flow. A flow uses `ctx` to talk with the user, to
+ask people, to call tools and to record steps."""
 
 from __future__ import annotations
 
@@ -98,7 +99,11 @@ class FlowContext:
     # Talking
 
     async def say(self, text: str, **structured: Any) -> bool:
-        """Send a message. Return False if a hook, a takeover or a failure of the transport prevented the sending."""
+        """Send a message to the user, and return whether it was sent.
+
+        The message is not sent, for example, if a hook cancels it, if a person has taken over, if the user has opted
+        out, or if the transport fails. If it is unknown whether the message was delivered, the result is False.
+        """
         check_text(text, "what ctx.say says")
         return await self._session.respond(Candidate(text, "flow", structured or None))
 
@@ -251,7 +256,8 @@ class FlowContext:
         `await proxy.stop()` ends the proxy. With the mode `shadow`, the user sees nothing of the person. With `mirror`,
         the person's texts are also sent to the user.
 
-        A session can have only one proxy. A second call raises an error or, with `replace`, ends the old proxy.
+        A session can have only one proxy. If the session already has one, `replace` decides: if true, the old proxy
+        ends; if false, this call raises `StepFailed`.
         """
         if to is None:
             raise OstinatoError(
@@ -275,7 +281,8 @@ class FlowContext:
         return await self._session.call_tool(name, arguments)
 
     def handoff(self, flow: str, input: Mapping[str, Any] | None = None) -> NoReturn:
-        """Leave this flow for another one. If `flow` is `classic`, the model answers. This call does not return."""
+        """End this flow, and begin the flow `flow` with `input`. If `flow` is `classic`, no flow begins, and the model
+        answers. This call does not return."""
         raise Switched(flow, input, "handoff")
 
     def end(self, reason: str | None = None) -> NoReturn:
@@ -283,13 +290,14 @@ class FlowContext:
         raise FlowEnded(reason)
 
     def end_session(self, reason: str = "ended") -> None:
-        """End the session when this flow has ended."""
+        """Let the session end as soon as this flow has ended. This flow continues."""
         self._session.ending = reason
 
     # What a durable function offers
 
     def step(self, function: Any, /, *args: Any, **kwargs: Any) -> Awaitable[Any]:
-        """Call a function and record its result, which must be a JSON value."""
+        """Call a function as a step, and record its result, which must be a JSON value. `await` the returned object to
+        get the result. If the function fails and is not tried again, `await` raises `StepFailed`."""
         return self._session.ctx.step(self._session.bounded(as_step(function)), *args, **kwargs)
 
     async def sleep(self, length: Length) -> None:

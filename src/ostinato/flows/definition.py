@@ -213,7 +213,8 @@ class Agent:
         retry: Retry | int | Mapping[str, Any] | None = None,
         at_most_once: bool = False,
     ) -> Any:
-        """Declare a tool. The model sets the parameters, except `ctx`, which says for which user the tool acts."""
+        """Declare a tool. The model sets the arguments of the function. If the function has a parameter `ctx`, it gets
+        a `ToolContext`, which contains the user for whom the tool acts."""
 
         def add(function: F) -> F:
             called = name or str(getattr(function, "__name__", ""))
@@ -267,7 +268,8 @@ class Agent:
         return function
 
     def before_llm(self, function: F) -> F:
-        """Declare the hook that is called after commands and before flows, the router and the model."""
+        """Declare the hook that is called before the router, a flow or the model handles a turn. Commands are handled
+        earlier, so the hook is not called for them."""
         return self._hook("before_llm", function)
 
     def before_response(self, function: F) -> F:
@@ -376,7 +378,8 @@ class Agent:
         return versions[max(versions) if version is None else version]
 
     async def may(self, action: str, actor: str | None, user: str) -> bool:
-        """Return whether the setting `admins` allows an actor to do an action for a user."""
+        """Return whether the setting `admins` allows an actor to do an action. `user` is what the action applies to:
+        the external id of a user, the id of an escalation, or an empty text. If `actor` is None, nothing is allowed."""
         admins = self.settings.admins
         if actor is None:
             return False
@@ -525,8 +528,8 @@ def check_arguments(model: type[BaseModel], input: Mapping[str, Any] | None, whe
 
 
 def describe_faults(model: type[BaseModel], problem: ValidationError) -> list[tuple[tuple[str | int, ...], str]]:
-    """Return the faults that pydantic found in an input, as pairs: the path of a field, and what is wrong there.
-    `problem` is the error that pydantic raised when it checked the input against `model`."""
+    """Convert a pydantic error into pairs: the path of a field, and a text that says what is wrong there. `problem` is
+    the error that pydantic raised when it checked an input against `model`."""
     faults: list[tuple[tuple[str | int, ...], str]] = []
     for error in problem.errors():
         if error["type"] != "extra_forbidden":

@@ -1,12 +1,21 @@
-"""Handle turns of campaigns without recorded steps. This is the fast path for a turn that begins a session.
+"""Handle turns directly, which means on this node and without recorded steps. Only campaigns begin such turns.
 
-A campaign begins many turns in one transaction. The transaction also claims the runs of their new sessions for this
-node. Each turn passes through the same stages as in `session.py`, but no step is recorded. What must survive a crash is
-in the rows of the turn and of its message. The writes of many turns are committed together (`direct_writes.py`).
+Usually the run of a session handles the session's turns, and records each step (`session.py`). A direct turn is faster,
+because no step is recorded. It is always the first turn of a new session.
 
-Some turns need a recorded step: for a flow, a tool, a wait, or another attempt. This node leaves such a turn to the run
-of its session, which finds the turn in its mailbox. The run also handles the turn if this node is lost. In both cases,
-a message that may have been sent is repeated only if the receiver detects duplicates.
+1. A campaign begins many turns in one transaction. The same transaction claims the runs of the new sessions for this
+   node.
+2. This node handles each turn in the same stages as `session.py`. The rows of the turn and of its messages contain
+   everything that must survive a crash.
+3. `direct_writes.py` writes the results of many turns in one transaction.
+
+In two cases, the run of the session must handle the turn. The run finds the turn in its mailbox.
+
+- The turn needs a recorded step, because of a flow, a tool, a wait or another attempt. This node then releases the run.
+- This node is lost.
+
+If this node may already have sent a message of the turn, the run sends this message again only if the transport is
+idempotent, which means that the receiver detects duplicates.
 """
 
 from __future__ import annotations
@@ -106,11 +115,12 @@ class DirectTurns:
     async def room(self, agent: Agent | None) -> AsyncIterator[tuple[DirectRoom | None, list[BegunTurn]]]:
         """Reserve slots of this node for an agent's direct turns while the `async with` block runs. Yields two values:
 
-        - a `DirectRoom`, the permission to begin direct turns; None if this node cannot handle any now
+        - a `DirectRoom`, the permission to begin direct turns, or None
         - an empty list, to which the caller adds the direct turns that it begins
 
-        After the block, this node handles the turns in the list. If the first value is None, the caller must leave new
-        turns to the runs of their sessions.
+        If the first value is None, this node cannot handle direct turns now, and the caller must leave new turns to the
+        runs of their sessions. If the `room` of the `DirectRoom` is 0, the caller must begin no turn now. After the
+        block, this node handles the turns in the list.
         """
         claimer = self.host.engine().claimer
         begun: list[BegunTurn] = []
@@ -190,11 +200,11 @@ class DirectTurns:
         return [answers[id(item)] for item in items]
 
     async def _look_for_takeovers(self, intents: Sequence[Intent], answers: Mapping[int, Any]) -> None:
-        """Find out for each message that is about to be sent whether a person has taken over its session.
+        """Check for each message that will be sent whether a person has taken over its session. Store the result as
+        `taken` in the answer for the message.
 
-        `intents` are the messages. `answers[id(intent)]` is the result of the attempt to store the message `intent`. If
-        the result is a dict with a `key`, the message will be sent. In this case, set `taken` in the dict to whether a
-        person has taken over. All other results stay unchanged.
+        `intents` are the messages. `answers` has the answer of `write_turns` for each of them, under the key
+        `id(intent)`. If the answer is a dict with a `key`, the message will be sent. All other answers stay unchanged.
         """
         sending = [
             intent for intent in intents if isinstance(answers[id(intent)], dict) and "key" in answers[id(intent)]

@@ -1,7 +1,8 @@
-"""Write the results of turns that are handled without recorded steps, many turns in one transaction.
+"""Write the results of direct turns, which are turns that this node handles without recorded steps. One transaction
+writes the results of many turns.
 
-This module must write the same rows and events as `turns.py` and `responses.py` do for one turn with recorded steps;
-tests/scenario/flows/test_direct_turns.py compares them.
+This module must write the same rows and events as `turns.py` and `responses.py` write for one turn with recorded steps.
+The test tests/scenario/flows/test_direct_turns.py compares them.
 
 Every transaction checks that this node still holds the runs of the sessions. So a node that was lost writes nothing.
 """
@@ -207,8 +208,15 @@ REFUSED = object()  # the answer for a turn whose run this node no longer holds
 
 
 def write_turns(items: Sequence[Item], place: Place, node: str, kinds: Kinds) -> Operation[list[Any]]:
-    """Write `items`, at most one for each turn. Return an answer for each item, in the same order. The answer `REFUSED`
-    means that nothing was written: this node no longer holds the turn's run, or the user no longer exists."""
+    """Write `items`. Each turn may have at most one item. Return a list with one answer for each item, in the same
+    order:
+
+    - `REFUSED`: nothing was written, because this node no longer holds the turn's run, or the user no longer exists
+    - for an `Intent`: a dict that says whether the message may be sent (see `_write_intents`)
+    - for `Settles`: the state of the session, for the hook `on_response`
+    - for a `Finish` or a `Leave`: `READY` if the session's run is ready to continue, otherwise the state of the session
+    - for an `Other`: the result of its operation
+    """
     rows = yield statement("lock_agent_user_ids", [(item.begun.user.id,) for item in items])
     users = {user.id: user for user in map(read_user, rows)}
     runs = [(item.begun.run.id, item.begun.run.claim) for item in items]
@@ -295,8 +303,11 @@ def _write_settles(
     answers: dict[str, Any],
     events: list[Row],
 ) -> Operation[None]:
-    """Write the results of sending messages. Add the event rows to `events`, and the sessions' states to `answers`,
-    under the run ids. Messages that may have been delivered become part of the conversation."""
+    """Write the results of sending messages. Messages that may have been delivered become part of the conversation.
+
+    Add event rows to `events`, and change the records in `sessions`. The caller must write both. For each item, set
+    `answers[run_id]` to the state of the session. `run_id` is the id of the session's run.
+    """
     settles = [(item.begun, settle) for item in items for settle in item.settles]
     for item in items:
         answers[item.begun.run.id] = state_of(sessions[item.begun.session.id])
@@ -321,8 +332,12 @@ def _write_settles(
 def _let_runs_go(
     items: Sequence[Finish | Leave], place: Place, node: str, kinds: Kinds, answers: dict[str, Any]
 ) -> Operation[None]:
-    """Release the runs that this node has claimed for direct turns. A run becomes ready if its turn is not over, if it
-    has other mail, or if it must end its session. Its answer is then `READY`. Any other run is parked."""
+    """Release the runs that this node has claimed for direct turns.
+
+    - A run becomes ready if its turn is not over, if it has other mail, or if it must end its session. Its answer in
+      `answers` becomes `READY`.
+    - Any other run is parked. Its answer stays unchanged.
+    """
     if not items:
         return
     parking: list[Write] = []

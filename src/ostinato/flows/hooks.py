@@ -55,7 +55,8 @@ class BeforeLLMInput:
 
 @dataclass(frozen=True, slots=True)
 class BeforeResponseInput:
-    """The input of the hook `before_response`. `reply` is the message to send, and `producer` is what produced it."""
+    """The input of the hook `before_response`. `reply` is the message to send. `producer` says what wrote the message,
+    for example `flow` or `command`; `classic` means the model."""
 
     agent: str
     user: UserInfo

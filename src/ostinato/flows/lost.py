@@ -1,6 +1,6 @@
 """Find sessions and campaigns that are open although their run is over, and end them.
 
-Otherwise the turns of these sessions and campaigns would never get an outcome. A run is over early if its code fails,
+If such a session or campaign stayed open, its turns would never get an outcome. A run is over early if its code fails,
 if it is stopped from outside, or if several nodes in a row crash while running it.
 """
 

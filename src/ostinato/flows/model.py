@@ -38,8 +38,8 @@ class SessionStatus(StrEnum):
     """The status of a session.
 
     - `active`: the time since the last turn is shorter than the agent's setting `idle`, or a flow waits
-    - `idle`: no turn came for that time; the next message makes the session active again
-    - `ended`: the next turn begins another session
+    - `idle`: no turn came for the time that `idle` sets; the next message makes the session active again
+    - `ended`: the session is over; the next turn begins another session
     """
 
     ACTIVE = "active"
@@ -95,8 +95,8 @@ class TurnInput:
     - `key`: identifies the input; inputs of one user with the same key are handled once
     - `flow`: the flow to begin, or None, if hooks and the router choose
     - `bootstrap`: whether the turn may open a session; if false, a turn for a user without an active session is skipped
-    - `session_id`: the id of a session, or None; if it is set and `bootstrap` is false, the turn is also skipped if the
-      user's active session is another one
+    - `session_id`: the only session in which the turn may begin, or None, if it may begin in any session; if the user's
+      active session is another one, the turn is skipped; if `bootstrap` is true, this field has no effect
     - `on_active_flow`: what the turn does while a flow waits for the user: `skip`, `defer` or `replace`
     - `defer_max`: how long the turn may be deferred, as a text such as `"2h"` or in seconds; None means a day
     - `metadata`: values that flows and hooks get unchanged

@@ -1,4 +1,5 @@
-"""Connect agents to one app: its API `app.agents`, the durable functions, and the background loops."""
+"""Connect agents to one app. `AgentsPart` makes the API `app.agents`, declares the durable functions of agents, and
+provides their background loops."""
 
 from __future__ import annotations
 
@@ -61,7 +62,8 @@ class AgentsPart(Part):
 
     @property
     def _newest(self) -> AgentsPart:
-        """The `AgentsPart` of the app's present store: the latest replacement of this object, or this object itself."""
+        """The `AgentsPart` that the app uses now. `app.configure` replaces the `AgentsPart` of an app. This is the
+        latest replacement of this object, or this object itself if it was not replaced."""
         return self if self._successor is None else self._successor._newest
 
     def _declare(self, agent: Agent) -> None:

@@ -223,7 +223,9 @@ def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRe
 
 
 def hand_back(place: Place, external_id: str, actor: str, message: str | None) -> Operation[SessionRecord]:
-    """Give a conversation back to the agent, and return the session. A flow that asked for the takeover continues."""
+    """Give a conversation back to the agent, and return the session. If a flow asked for the takeover, the flow
+    continues, even if no person has taken over yet. If there is no takeover and no flow has asked for one, nothing
+    changes. Raises `NotFound` if the user has no open session."""
     _, session = yield from _open(place, external_id)
     if session.takeover is None:
         return session

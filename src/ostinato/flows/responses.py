@@ -78,7 +78,7 @@ def commit_intent(
     If the message must not be sent, nothing is committed, and the dict has only `suppressed`, the reason. There are
     three reasons:
 
-    - A person has taken over, and the candidate is not `forced`.
+    - A person has taken over, or a flow has asked for a takeover, and the candidate is not `forced`.
     - The user has opted out, and did not ask for the message (`unasked`).
     - The message belongs to a campaign that was stopped.
     """

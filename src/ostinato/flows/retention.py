@@ -1,5 +1,5 @@
-"""Delete old conversations and old campaigns. An agent's setting `keep` says how long they are kept. Without this
-setting, nothing is deleted. Each call deletes a bounded number."""
+"""Delete old conversations and old campaigns of an agent. The agent's setting `keep` says how long they are kept.
+Without this setting, nothing is deleted. Each call of `delete_old` deletes a limited number of rows."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""The run of a session: a durable function that handles one conversation, turn by turn.
+"""Handle one conversation, turn by turn, in the run of a session. This run is a run of a durable function.
 
 A turn passes through these stages. Commands and the hook `before_llm` come first. Then a flow or the model produces a
 response (the candidate). The flow is the active one, or one that the router chooses. After the hook `before_response`,
 the response is committed (the intent), sent (the dispatch) and stored. The hook `on_response` comes last.
 
-A flow is called inside this function, so its operations are steps and receives of the session's run. The flow survives
-a restart together with the run. While no flow is active, the history is dropped after each turn.
+A flow is called inside the durable function, so its operations are recorded in the session's run. The flow survives a
+restart together with the run. If no flow is active after a turn, the recorded steps of the run are deleted. The
+messages of the conversation are kept.
 """
 
 from __future__ import annotations
@@ -186,8 +187,8 @@ class SessionActor:
         return result
 
     def bounded(self, policy: StepFunction[..., Any]) -> StepFunction[..., Any]:
-        """Return a copy of a step with a limit on crashes. The parameter `policy` is the step. If `CRASHES` nodes in a
-        row were lost while they ran this session, the copy raises `Fatal` instead of calling the step's function."""
+        """Return a copy of the step `policy` that fails after too many crashes. If `CRASHES` nodes in a row were lost
+        while they ran this session, the copy raises `Fatal` instead of calling the step's function."""
 
         def check() -> None:
             if self.ctx.crashes >= CRASHES:
@@ -226,7 +227,7 @@ class SessionActor:
         self._begin_again()
 
     def _begin_again(self) -> NoReturn:
-        """Continue the function with an empty history. This call does not return."""
+        """Start this function again, without the recorded steps. This call does not return."""
         self.ctx.continue_as({"session": self.session_id, "deferred": self.deferred, "ending": self.ending})
 
     async def _next(self) -> str | None:
@@ -330,7 +331,7 @@ class SessionActor:
         return turn, outcome, why or reason
 
     async def take(self, turn_id: str) -> None:
-        """Handle a turn while no flow is active."""
+        """Begin a turn, handle it, and finish it. Call this only while no flow is active."""
         turn = await self.begin(turn_id)
         if turn is not None:
             await self.guard(self._pipeline)
@@ -368,9 +369,15 @@ class SessionActor:
         await self.respond(Candidate(turn.text or "", "human", role="human", forced=True), hooks=False)
 
     async def gate(self) -> dict[str, Any] | None:
-        """Handle consent and commands, then call the hook `before_llm`. If the agent must still answer the turn, return
-        the hook's decision. If the turn is already handled, return None. That is so if the message opts out or in, if
-        the message is a command, or if the hook's decision is `end` or `skip_llm`."""
+        """Handle consent and commands, and then call the hook `before_llm`. Return the hook's decision if the agent
+        must still answer the turn.
+
+        Return None in these cases, in which the turn needs no other answer:
+
+        - The message opts out or in.
+        - The message is a command.
+        - The hook's decision is `end` or `skip_llm`.
+        """
         turn = self._current()
         if await self._consent() or await self._command():
             return None
@@ -406,8 +413,11 @@ class SessionActor:
         return True
 
     async def _command(self) -> bool:
-        """Call the command that a user's message names, such as `/help`. Return False if the message names no known
-        command. The text of a scheduled turn is never a command."""
+        """Call the command that a user's message names, such as `/help`, and send its reply. Return whether a command
+        was called.
+
+        A command that the user may not call counts as unknown. The text of a scheduled turn is never a command.
+        """
         turn = self._current()
         if turn.source != "inbound" or not (turn.text or "").startswith("/"):
             return False
@@ -462,7 +472,12 @@ class SessionActor:
         return await self._hook("before_llm", call)
 
     async def _route(self) -> str | None:
-        """Return the flow that the router chooses, or None if it chooses no flow or one that does not exist."""
+        """Return the flow that the router chooses for a user's message. Return None in these cases:
+
+        - The turn is not a message of the user.
+        - The router fails, chooses no flow, or chooses a flow that does not exist.
+        - The router is a `SchemaFlow`, which chooses later, in the model's answer.
+        """
         turn = self._current()
         if turn.source != "inbound" or isinstance(self.agent.route, SchemaFlow):
             return None
@@ -479,7 +494,8 @@ class SessionActor:
         return (await self._hook("router", call)).get("flow")
 
     async def _detect(self, detector: Detector) -> str:
-        """Return the flow that the detector's model chooses, or the fallback if the model does not answer."""
+        """Return the flow that the detector chooses. If the model fails, or if its answer is unusable or uncertain,
+        this is the detector's fallback."""
         turn, settings = self._current(), self.agent.settings
 
         async def call() -> dict[str, Any]:
@@ -992,7 +1008,14 @@ class SessionActor:
         return to_datetime(min(expiries)) if expiries else None
 
     async def _during_flow(self, turn: LiveTurn, what: str) -> None:
-        """Handle a scheduled turn that came while a flow waits: replace the flow, defer the turn or skip the turn."""
+        """Handle a scheduled turn that came while a flow waits. The turn's `on_active_flow` decides what happens:
+
+        - `replace`: raise `Switched`, so that the turn's flow replaces the waiting flow
+        - `defer`: the turn waits until the flow has ended
+        - `skip`: the turn is skipped
+
+        If the turn has no flow, `replace` means `skip`. If too many turns are deferred, `defer` means `skip`.
+        """
         if turn.on_active_flow == "replace" and turn.flow is not None:
             raise Switched(turn.flow, turn.input, "replaced")
         if turn.on_active_flow == "defer" and len(self.deferred) < _MOST_DEFERRED:
@@ -1002,7 +1025,8 @@ class SessionActor:
         await self.finish(Outcome.SKIPPED, "flow_active", waits=what)
 
     async def _inbound_during(self, turn: LiveTurn, accepts: Callable[[LiveTurn], bool], aside: str, what: str) -> bool:
-        """Handle a user's message that came while a flow waits. Return whether the flow gets the message."""
+        """Handle a user's message that came while a flow waits. Return whether the flow gets the message. If the hook
+        `before_llm` chooses a flow, raise `Switched`, so that the chosen flow replaces the waiting flow."""
         if aside == "queue" and not accepts(turn) and len(self.deferred) < _MOST_DEFERRED:
             self.deferred.append((turn.id, None))
             self.turn = None
@@ -1044,8 +1068,8 @@ def _step(
 def facts_of(
     agent: Agent, turn: TurnRecord, user: UserRecord, tags: Sequence[str], declared: bool = False
 ) -> dict[str, Any]:
-    """Return the values of a `LiveTurn` as a JSON object. Its `hooks` are the names of the agent's hooks at present.
-    They are recorded, so that a replay calls the same hooks."""
+    """Return the values of a `LiveTurn` as a JSON object. The value `hooks` lists the hooks that the agent has now. The
+    object is recorded, so that a replay calls the same hooks."""
     return {
         "id": turn.id,
         "source": turn.source,

@@ -92,7 +92,8 @@ async def fetch(store: Store, query: Statement) -> Rows:
 
 
 async def fetch_patiently(store: Store, query: Statement) -> Rows:
-    """The same for a run. While the store is unavailable, retry: a run must not fail because of an outage."""
+    """Execute one statement that only reads, and return its rows. While the store is unavailable, try again. Use this
+    in a run, which must not fail because of an outage."""
     return await read_patiently(store, lambda _: _execute(query))
 
 

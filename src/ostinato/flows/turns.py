@@ -123,9 +123,12 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
 
 
 def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | None) -> str | None:
-    """Return why a scheduled turn is skipped, or None if it is not skipped. A turn is skipped if the user has opted
-    out. A turn without `bootstrap` is also skipped if the user has no active session, or if the turn names another
-    session."""
+    """Return why a scheduled turn is skipped, or None if it is not skipped. A turn is skipped in these cases:
+
+    - The user has opted out.
+    - `turn_input.bootstrap` is false, and the user has no active session.
+    - `turn_input.bootstrap` is false, and `turn_input.session_id` is set and is not the user's active session.
+    """
     if user.consent == OPTED_OUT:
         return OPTED_OUT
     active = session is not None and session.status is SessionStatus.ACTIVE
@@ -292,8 +295,8 @@ def new_session(
 ) -> tuple[SessionRecord, Run]:
     """Return the records of a new session and of its run.
 
-    If this node handles the first turn itself, `active` is the time of that turn, from which the run counts the idle
-    time. If `active` is None, the run handles the first turn.
+    If the run handles the first turn, `active` is None. If this node handles the first turn itself, `active` is the
+    time of that turn. The run then measures from this time how long the session has been idle.
     """
     session_id, run_id = place.new_id(place.now), place.new_id(place.now)
     session = SessionRecord(
@@ -405,7 +408,9 @@ def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOu
     - If the user has opted out, a scheduled turn is skipped.
     - If the schedule was canceled or paused meanwhile, its turn is skipped.
     - If a person is involved in the session at present (`Hitl.active`), a scheduled turn is canceled.
-    - If a person has taken over, a message of the user is forwarded to the person.
+    - If a person has taken over, or if a flow has asked for a takeover, a message of the user is forwarded to people.
+      The turn is then over, unless the message has changed the user's consent. The agent must still confirm such a
+      change.
     """
     user, session, turn = yield from load_turn(turn_id)
     if turn.outcome is not None:
@@ -441,7 +446,8 @@ def _is_to_be_confirmed(turn: TurnRecord) -> bool:
 
 
 def _schedule_refusal(turn: TurnRecord) -> Operation[str | None]:
-    """Return the reason if a turn must not begin because its schedule was canceled or paused. Otherwise return None."""
+    """Return why the schedule of a turn does not allow the turn to begin: `schedule_canceled` or `schedule_paused`.
+    Return None if the turn may begin. Turns of campaigns and turns without a schedule may always begin."""
     prefix = f"schedule/{turn.schedule_id}/"
     if turn.schedule_id is None or not turn.key.startswith(prefix):
         return None

@@ -431,8 +431,9 @@ class Functions:
     # Stopping
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """Request the cancellation of a run, and return the run's status now. The run's code gets `Cancelled` where it
-        waits, and may clean up for `model.CANCEL_GRACE`. The run ends when its code has ended."""
+        """Request the cancellation of a run, and return the run's present status. A run that has not begun ends at
+        once. In a run that has begun, the code gets `Cancelled` where it waits, and may clean up. The run ends when its
+        code has ended, at the latest after `model.CANCEL_GRACE`."""
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:

@@ -243,8 +243,9 @@ class FunctionBody:
 def load(run: Run) -> Operation[tuple[FunctionRecord | None, list[StepRecord], int]]:
     """Return (record, steps, depth) of a run.
 
-    - If the run has a record, return the record, the steps, and 0. The caller finds the depth in the record.
-    - If the run has no record yet, return None, no steps, and the number of functions above the run.
+    - If the run has a record, return the record, its steps, and 0. The caller reads the depth from the record.
+    - If the run has no record yet, return None, an empty list, and the depth: the number of the run's ancestors (its
+      parent function, the parent's parent, and so on).
     """
     rows = yield statement("functions_by_ids", [(run.id,)])
     if rows:
@@ -368,7 +369,8 @@ class LiveRun:
             await self._wait()
 
     async def _begin(self) -> bool:
-        """Call the function. Return False if the function cannot be called. In this case the run has failed."""
+        """Call the function, and return True. If the function cannot be called, end the run as failed, and return
+        False."""
         self._begun = True
         if self.function.depth > DEEPEST:
             words = f"it is a child of {DEEPEST} functions below one another, which is the most"
@@ -419,8 +421,9 @@ class LiveRun:
             _enter_task(loop, task)
 
     def _deliver(self, operation: Asked, record: StepRecord) -> bool:
-        """Pass an outcome to the code, and resume the code. Return False if the function is over or its code does not
-        fit the record. In that case, the caller must return to `go`."""
+        """Pass an outcome to the code, and resume the code until it waits or ends. Return False if the function had
+        already ended, or if the code does not fit the record. After False, the caller must deliver no more outcomes,
+        and return to `go`."""
         self.driver.settle(operation, record)
         self._unwritten[record.position] = record
         self.driver.deliver(operation, record)
@@ -471,7 +474,8 @@ class LiveRun:
         return record
 
     def _received(self, record: StepRecord, now: Micros) -> StepRecord | None:
-        """Return the outcome of a `receive`: a message that came in time, or `TIMED_OUT`; None if it still waits."""
+        """Return the outcome of a `receive`: a message that came in time, or `TIMED_OUT`. Return None if the `receive`
+        still waits."""
         mail = self._mail.get(record.name)
         if mail and (record.due is None or mail[0].sent <= record.due or now < record.due):
             message = mail.popleft()
@@ -798,8 +802,8 @@ class LiveRun:
         self._body.engine.tell_ends([ending])
 
     async def _continue(self, input: str | None) -> bool:
-        """Begin the function again, with an empty history and a new input. Return False if the function cannot be
-        called. In this case the run has failed."""
+        """Begin the function again, with an empty history and a new input, and return True. If the function cannot be
+        called with this input, end the run as failed, and return False."""
         await self._stop_tasks()
         self._ended.clear()
         self.driver.close()

@@ -56,8 +56,8 @@ def function_run(
 
 @dataclass(frozen=True, slots=True)
 class ChildStart:
-    """A child whose arguments are checked, but which is not started yet. The method `run` builds the child's run. With
-    the run, it returns the timer of the child's deadline, or None."""
+    """A child whose arguments are checked, but which is not started yet. The method `run` returns two values: the
+    child's run, and the timer of its deadline. The timer is None if the child has no deadline."""
 
     host: Host
     name: str
@@ -116,8 +116,8 @@ class Children:
     def __call__(
         self, target: str | Callable[..., Any], kind: str, input: Mapping[str, Any] | None, options: Mapping[str, Any]
     ) -> ChildStart:
-        """Check the arguments of `ctx.start`, and return the child to start. If `kind` is empty, `target` names a
-        function of this app, or else a job.
+        """Check the arguments of `ctx.start`, and return the child to start. If `target` is a name and `kind` is empty,
+        the name means a function of this app. If the app has no such function, the name means a job.
 
         Raises `NotFound` if there is no such job, or if `target` is a Python function that is not declared. Raises
         `OstinatoError` if there is no such kind.

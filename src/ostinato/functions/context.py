@@ -133,8 +133,9 @@ class FunctionContext:
         return operation
 
     def gather(self, *awaitables: Awaitable[Any]) -> Awaitable[list[Any]]:
-        """Run several operations of `ctx` concurrently, or coroutines that await such operations. When all have ended,
-        return their results in the order of the arguments, or raise the first failure."""
+        """Run several awaitables concurrently. Each is an operation of `ctx`, or a coroutine that awaits such
+        operations. When all have ended, return their results in the order of the arguments. If any of them failed,
+        raise the first failure instead."""
         for awaitable in awaitables:
             if not isinstance(awaitable, Operation | Coroutine):
                 raise OstinatoError(f"ctx.gather takes operations of ctx and coroutines, not {short_repr(awaitable)}")
@@ -188,9 +189,13 @@ class FunctionContext:
         on_parent_end: Policy = "cancel",
         **options: Any,
     ) -> Awaitable[ChildHandle]:
-        """Start a child: a function, a job or, with `kind="journey"`, a journey. `await child.result()` waits for the
-        end of the child. `on_parent_end` says what happens to the child if this function ends first. If the child
-        cannot be started, awaiting the start raises `ChildFailed`."""
+        """Start a child: a function, a job or, with `kind="journey"`, a journey. Awaiting the start returns a
+        `ChildHandle`, whose `result()` waits for the end of the child. If the child cannot be started, awaiting the
+        start raises `ChildFailed`.
+
+        `on_parent_end` says what happens to the child if this function ends first: "cancel", "terminate", or "abandon",
+        which lets the child continue.
+        """
         if on_parent_end not in _POLICIES:
             raise OstinatoError(f"on_parent_end {on_parent_end!r} is none of {', '.join(_POLICIES)}")
         make: Any

@@ -26,9 +26,8 @@ ONCE = read_retry(None)
 
 
 class StepFunction(Generic[P, R]):
-    """A function that is used as a step, with its policy. `timeout` limits each attempt. With `at_most_once`, an
-    attempt that was interrupted, for example by a crash, is not repeated. In that case `ctx.step` raises
-    `StepInterrupted`."""
+    """A function that is used as a step, with its policy. `timeout` limits each attempt. With `at_most_once`, a step
+    that was interrupted, for example by a crash, is not tried again, and awaiting the step raises `StepInterrupted`."""
 
     def __init__(
         self, function: Callable[P, R], name: str, retry: Retry, timeout: Micros | None, at_most_once: bool
@@ -215,7 +214,8 @@ class Codes:
 
     def to_go_on(self, name: str, version: int, pinned: bool) -> FunctionCode | None:
         """Return the code that may continue a run that began with `version`, or None if there is no such code. A
-        `pinned` run needs the code of `version`. Any other run gets the newest code, if not older than `version`."""
+        `pinned` run needs the code of exactly this version. Any other run gets the newest code, unless the newest code
+        is older than `version`."""
         if pinned:
             return self._by_name.get(name, {}).get(version)
         newest = self.newest(name)

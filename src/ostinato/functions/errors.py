@@ -13,8 +13,9 @@ class FunctionError(OstinatoError):
 
 
 class StepFailed(FunctionError):
-    """A step has failed and is not tried again. The exception of the step is not recorded, so code cannot catch it by
-    its class. `type` is the name of that class, and `error` has everything that is recorded about the exception."""
+    """A step has failed and is not tried again. Only a description of the step's exception is recorded, so code cannot
+    catch the exception by its own class. `error` is the description, and `type` is the name of the exception's
+    class."""
 
     def __init__(self, step: str, error: dict[str, Any]) -> None:
         self.step = step

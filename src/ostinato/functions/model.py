@@ -112,7 +112,8 @@ class FunctionRecord:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message to a run. `position` identifies the `ctx.receive` that got it; None until it is received."""
+    """A message to a run. `position` is the position of the `ctx.receive` that got the message. It is None until the
+    message is received."""
 
     run_id: str
     id: str

@@ -1,6 +1,6 @@
 """Write the steps, waits, ends and messages of durable functions. One transaction writes for many runs.
 
-Like all transactions, these lock schedules and parent runs first, and then the runs.
+Every transaction takes its locks in the same order: first schedules and parent runs, then the runs themselves.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ class Wanted:
 
 @dataclass(slots=True)
 class Child:
-    """A child run to start. `policy` says what happens to the child when its parent ends; None lets it continue."""
+    """A child run to start. `policy` says whether the child is cancelled or terminated when its parent ends. If
+    `policy` is None, the child continues."""
 
     run: Run
     deadline: Timer | None
@@ -55,9 +56,9 @@ class Write:
     - `children`: the child runs to start
     - `lines`: the new log lines
     - `parks`: what the run will wait for, or None if the run does not park
-    - `end`: how the node's work on the run ends; set only if the run ends or the node hands it back
-    - `continues`: whether the run begins again with a new input; in that case its old steps are deleted
-    - `grace`: when the clean-up of a cancelled run must be finished
+    - `end`: how the run ends or is handed back, or None if neither happens
+    - `continues`: whether the run begins again with a new input; if so, its old steps are deleted
+    - `grace`: when the clean-up of a cancelled run must be finished, or None if no clean-up begins
     """
 
     run: Run
@@ -73,8 +74,13 @@ class Write:
 
 
 def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Operation[list[Answer]]:
-    """Write the progress of runs that `node` holds. Return an answer for each write. The answer `REFUSED` means that
-    the node no longer holds the run, and that nothing was changed."""
+    """Write the progress of runs that `node` holds. Return one answer for each write:
+
+    - `DONE`: the changes are written.
+    - `ARRIVED`: the changes are written, but the run is not parked, because something that it waits for or a request to
+      cancel it has arrived.
+    - `REFUSED`: the node no longer holds the run, and nothing was changed.
+    """
     leaving = [written.run for written in writes if written.parks is not None or written.end is not None]
     if leaving:
         yield from lock_owners(leaving, kinds)
@@ -111,8 +117,8 @@ def _claim(written: Write) -> tuple[str, int]:
 
 
 def _already_written(writes: Sequence[Write], node: str) -> Operation[set[tuple[str, int]]]:
-    """Return (run id, claim) for each of `writes` that an earlier attempt has committed, although the node did not get
-    the answer to that attempt. Only writes that park, end or hand back a run are looked up."""
+    """Find the writes that an earlier attempt has committed, although the node did not get the answer to that attempt.
+    Return (run id, claim) for each of them. Only writes that park, end or hand back a run are looked up."""
     leaving = [written for written in writes if written.parks is not None or written.end is not None]
     if not leaving:
         return set()
@@ -164,8 +170,9 @@ def _write_rows(writes: Sequence[Write], now: Micros) -> Operation[None]:
 
 
 def _arrived(writes: Sequence[Write], ending: Set[str]) -> Operation[set[str]]:
-    """Return the ids of the runs that must not park: a message or an end of a child that they wait for has arrived, or
-    they are being cancelled. `ending` are the ids of the runs that end now. The caller must have locked the runs."""
+    """Return the ids of the runs that must not park. A run must not park if a message or an end of a child that it
+    waits for has arrived, or if its cancellation is requested. `ending` are the ids of the runs that end in this
+    transaction. The caller must have locked the runs."""
     if not writes:
         return set()
     names = [(written.run.id, name) for written in writes if written.parks is not None for name in written.parks.names]

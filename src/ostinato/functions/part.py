@@ -95,7 +95,8 @@ class FunctionsPart(Part):
 
 
 def read_count(value: object, place: str) -> int:
-    """Read a whole number from 1 to 1,000,000. For any other value, raise OstinatoError, which names `place`."""
+    """Return `value` as an int. Raises OstinatoError if it is not a whole number from 1 to 1,000,000. The error message
+    begins with `place`, the name of the setting."""
     try:
         count = int(str(value))
     except ValueError:

@@ -27,8 +27,8 @@ _LATE = "cancelled; its clean-up took longer than the grace"
 def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """Stop a run, so that it ends with `status`. Return (status of the run after this call, events to write, an `Ended`
-    for each ended run).
+    """Stop a run, so that it ends with `status`. Return three values: the status of the run after this call, the events
+    that the caller must write, and an `Ended` for each run that has ended.
 
     - If `status` is `CANCELLED` and a `FunctionRecord` of the run is stored, request a cancellation. The run does not
       end yet: its code gets `Cancelled` and may clean up first.
@@ -48,7 +48,8 @@ def stop(
 def _end_at_once(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End a locked run, even if a node holds it, and release its serial key and concurrency key."""
+    """End a locked run, even if a node holds it, and release its serial key and concurrency key. Return the same values
+    as `stop`."""
     yield from close_runs([run], now)
     yield sql("drop_timers", [("run", run.id)])
     held_limit = [run] if run.concurrency_key is not None and run.status in (Status.READY, Status.ACTIVE) else []
@@ -99,8 +100,12 @@ def child_ended(parents: Sequence[Run], ended: Sequence[Ended], now: Micros, kin
 
 
 def wake_up(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Make the runs of these timers ready if they wait. If another transaction has locked a run, postpone the run's
-    timer. If a run is ready or active, do nothing, because it will set a new timer when it parks."""
+    """Wake the runs of these timers. Always return an empty list, because there are no events to write.
+
+    - If a run waits, make it ready.
+    - If another transaction has locked a run, set the run's timer to a later time.
+    - If a run is ready or active, do nothing, because the run will set a new timer when it parks.
+    """
     ids = [(id,) for id in dict.fromkeys(timer.owner for timer in timers)]
     runs = {run.id: run for run in map(whole_run, (yield sql("free_runs", ids)))}
     waiting = [id for id, run in runs.items() if run.status is Status.WAITING]
@@ -115,7 +120,8 @@ def wake_up(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Ki
 
 
 def end_grace(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """End the cancelled runs of these timers, because their clean-up took longer than `CANCEL_GRACE`."""
+    """End the cancelled runs of these timers, because their clean-up took longer than `CANCEL_GRACE`. Return the events
+    that the caller must write."""
     rows = yield sql("runs_by_ids", [(timer.owner,) for timer in timers])
     owners = yield from lock_owners([whole_run(row) for row in rows], kinds)
     events: list[Row] = []

@@ -1,4 +1,4 @@
-"""Stop the children of an ended function. The policy of each child says how."""
+"""Stop the children of an ended function. The policy of each child says whether to cancel or to terminate the child."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _CHILDREN_AT_ONCE = 100
 
 
 def stop_children(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
-    """Cancel or terminate the children of ended runs, and return the events to write. One call stops a limited number
-    of children. If there may be more, set the timers again."""
+    """Cancel or terminate the children of ended runs. Return the events that the caller must write. One call stops a
+    limited number of children. If there may be more, set the timers again."""
     parents = [(timer.owner,) for timer in timers]
     rows = yield statement("children_to_stop", parents, limit=_CHILDREN_AT_ONCE)
     events: list[Row] = []

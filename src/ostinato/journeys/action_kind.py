@@ -1,4 +1,4 @@
-"""Let schedules start journeys: check that the journey can start, and build its run."""
+"""Define the schedule action that starts a journey. It checks that the journey can start, and builds the run."""
 
 from __future__ import annotations
 
@@ -46,8 +46,12 @@ def journey_run(action: Action, namespace: str) -> Run:
 
 
 def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoError]]:
-    """Check schedules that start journeys. Return a dict from schedule id to error, with the schedules whose journey
-    cannot start: the journey or its start state does not exist, or the journey refuses the input.
+    """Check schedules that start journeys, and return a dict from schedule id to error. The dict contains only
+    schedules whose journey cannot start. A journey cannot start in these cases:
+
+    - The definition or its start state does not exist.
+    - The definition is an API.
+    - No start state is set, and the input schema of the journey refuses the input.
 
     Bindings (schedules that journeys make) are skipped, because they were checked when they were made.
     """

@@ -54,8 +54,8 @@ class Binding:
     """A row of the table of bindings.
 
     `last_context` is the context with which the next run begins, as JSON. It is the final context of the run that ended
-    last. If no run has ended yet, it is the context of the task that created or renewed the binding. In a listing, it
-    is empty.
+    last. If no run has ended since the binding was created or renewed, it is the context that the task `schedule:v1`
+    set. In a listing, it is empty.
     """
 
     id: str
@@ -124,11 +124,15 @@ class BindingRequest:
         return {"definition": name, "version": version, "start": self.start, "subject": self.subject or ""}
 
     def __call__(self, run: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
-        """Create or renew the binding, in the transaction that advances `run`. Return the events to write, or a
-        `TaskProblem`, for example if another binding would exceed a limit.
+        """Create or renew the binding, in the transaction that advances `run`. Return the rows of the new events, which
+        the caller inserts. If the binding cannot be created, for example because it would exceed a limit, return a
+        `TaskProblem` instead.
 
-        If an active binding has the same identity, `on_existing` decides: `fail` returns a problem, `upsert` renews
-        that binding, and `addAnother` creates another one.
+        If an active binding has the same identity (journey, version, start state and subject), `on_existing` decides:
+
+        - `fail`: return a problem
+        - `upsert`: renew the newest of these bindings
+        - `addAnother`: create another binding
         """
         namespace = run.namespace
         yield sql("lock_identity", identity=dump([namespace, *self.identity.values()]))
@@ -217,8 +221,8 @@ def _create(request: BindingRequest, run: Run, now: Micros) -> Operation[list[Ro
 def _renew(
     request: BindingRequest, binding: Binding, schedule: Schedule, now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Change a binding to the settings of the request, and return the events to write. The count of runs restarts at 0,
-    and the next run begins with the context of the request.
+    """Change a binding to the settings of the request. Return the rows of the new events, which the caller inserts. The
+    count of runs restarts at 0, and the next run begins with the context of the request.
 
     - A run that has begun continues. The binding's next run does not get the final context of this run.
     - A run that has not begun is cancelled. If a node has already claimed it, `begin_run` refuses it instead.
@@ -266,11 +270,14 @@ class BindingReplaced(Conflict):
 def begin_run(
     run: Run, id: str, now: Micros, fired_for: int | None = None
 ) -> Operation[tuple[Definition, Decision, int]]:
-    """Begin the instance of a run that the binding `id` fired. Return the definition, the first decision, and the
-    binding's generation, which each renewal increases. Raise `NotFound` if there is no such binding.
+    """Begin the instance of `run`, which the binding `id` fired. Return (definition, first decision of the instance,
+    generation of the binding). Each renewal of a binding increases its generation.
 
-    `fired_for` is the binding's generation when it fired the run, or None for no check. Raise `BindingReplaced` if the
-    binding has another generation now.
+    `fired_for` is the generation that the binding had when it fired the run. If `fired_for` is None, the generation is
+    not checked.
+
+    Raise `NotFound` if the binding does not exist. Raise `BindingReplaced` if the binding has another generation than
+    `fired_for`.
     """
     rows = yield sql("bindings_by_ids", [(id,)])
     if not rows:
@@ -294,9 +301,13 @@ def begin_run(
 
 
 def carry_context(ended: Sequence[JourneyRecord], now: Micros) -> Operation[None]:
-    """Count the ended runs of bindings, and store the final context of each run for the next run. If several runs of a
-    binding have ended, store the context of the run that ended last. If a binding was renewed or cancelled after the
-    run began, the run is not counted and its context is not stored."""
+    """Update the bindings that started the instances in `ended`. For each binding, count the ended runs, and store the
+    final context of the run that ended last. The binding's next run begins with this context.
+
+    - If the binding was renewed after a run began, this run is ignored.
+    - If the binding is not active, all its runs are ignored.
+    - If the schedule of the binding was deleted, the binding is only marked as cancelled.
+    """
     runs: defaultdict[str | None, list[JourneyRecord]] = defaultdict(list)  # by binding, those that ended first first
     for record in sorted(ended, key=lambda record: record.finished or now):
         runs[record.binding].append(record)
@@ -318,7 +329,9 @@ def carry_context(ended: Sequence[JourneyRecord], now: Micros) -> Operation[None
 
 
 def _count_runs(binding: Binding, ended: Sequence[JourneyRecord], now: Micros) -> Binding:
-    """Return the binding after these runs, which are in the order of their ends."""
+    """Return a copy of the binding with the ended runs added to its count, and with the final context of the last of
+    these runs. `ended` is sorted by the time at which the runs ended. If the count reaches `max_runs`, the state of the
+    copy is `exhausted`."""
     done, context = binding.runs_executed + len(ended), dump(ended[-1].instance.context)
     state = "exhausted" if done >= binding.max_runs else "active"
     return replace(binding, runs_executed=done, last_context=context, state=state, updated=now)
@@ -343,8 +356,8 @@ def _infos(bindings: Sequence[Binding]) -> Operation[list[BindingInfo]]:
 
 def cancel_binding(call: Call, id: str) -> Operation[Answer]:
     """Delete the schedule of a binding. If the binding is active, mark it as cancelled. An active run finishes, but its
-    final context is not stored in the binding. Return the answer of the deletion. If the schedule was missing before
-    this call, return an empty answer."""
+    final context is not stored in the binding. Return the answer of `delete`, or an empty answer if the schedule does
+    not exist."""
     answer: Answer = {}
     with suppress(NotFound):
         answer = yield from delete(call, "leave")

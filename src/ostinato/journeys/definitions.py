@@ -97,9 +97,12 @@ def check_text(
     documents: Mapping[str, str] | None = None,
     settings: JourneySettings | None = None,
 ) -> CheckedDefinition:
-    """Read and check the text of a definition. Raise `InvalidDefinition` if it has an error. `documents` maps each
-    reference in the definition to a document's text; if None, documents are read from the folder of `file`. This may
-    take seconds, so run it in a thread."""
+    """Read and check the text of a definition, and return the checked definition. Raise `InvalidDefinition` if the text
+    has an error. This may take seconds, so run it in a thread.
+
+    `documents` maps each reference in the definition to the text of the document that it refers to. If `documents` is
+    None, the documents are read from the folder of `file`.
+    """
     document = read_document(text, file)
     written = draft(document)
     if written.definition is None:

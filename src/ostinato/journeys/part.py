@@ -1,4 +1,5 @@
-"""Add journeys to an app: `app.journeys`, the node's `JourneyRunner`, and the definitions that the settings name."""
+"""Add journeys to an app. `JourneysPart` provides `app.journeys`, starts the node's `JourneyRunner`, and deploys the
+definitions that the setting `journeys` names."""
 
 from __future__ import annotations
 

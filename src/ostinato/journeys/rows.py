@@ -20,9 +20,11 @@ KIND = "journey"  # the kind of the runs, timers and schedule actions of journey
 class JourneyRecord:
     """A stored instance.
 
-    - `updated`: when this state was stored, in microseconds since 1970; no two states have the same time
+    - `updated`: when this state of the instance was stored, in microseconds since 1970; each stored state of an
+      instance has a later time than the state before it
     - `binding`: the id of the binding (a schedule that a journey created) that started the instance, or None
-    - `generation`: the binding's generation, which is 1 at first and grows with each renewal, or None
+    - `generation`: the generation of the binding when the instance began, or None if there is no binding; a binding has
+      the generation 1 at first, and each renewal increases it
     """
 
     instance: Instance

@@ -84,7 +84,8 @@ Outcome: TypeAlias = Value | Failure  # of an expression
 
 class EvaluateExpression(Protocol):
     def __call__(self, expression: Expression, /, **bindings: Json) -> Awaitable[Outcome]:
-        """Evaluate an expression. `bindings` adds to or replaces the variables `context`, `payload` and `platform`."""
+        """Evaluate an expression. It sees the variables `context`, `payload` and `platform`, and the variables in
+        `bindings`. If both have a variable of the same name, the one in `bindings` counts."""
         ...
 
 

@@ -174,7 +174,8 @@ class Maker:
         return (kind == JOB or kind in self.kinds) and (companion is None or companion in self.companions)
 
     def check(self, action: Action, namespace: str) -> None:
-        """Raise an error if no run can be built for the action."""
+        """Check that a run can be built for the action. If not, raise the error that occurred, for example InputError
+        if the job refuses the input."""
         self._template(action, namespace)
 
     def check_input(self, schedule: Schedule, input: Mapping[str, Any]) -> None:
@@ -201,7 +202,8 @@ class Maker:
         return problems
 
     def refuse_unfit(self, schedules: Iterable[Schedule]) -> Operation[None]:
-        """Raise an error if one of these schedules cannot start its action now."""
+        """Raise an error if one of these schedules cannot start its action now (see `find_unfit`). If several schedules
+        cannot, raise the error of the first."""
         for problem in (yield from self.find_unfit(schedules)).values():
             raise problem
 
@@ -214,7 +216,12 @@ class Maker:
         detail: Mapping[str, Any],
         input: Mapping[str, Any] | None = None,
     ) -> tuple[Run, Timer | None]:
-        """Build one run of a schedule's action. Return (run, timer); the timer is None if the run has no deadline."""
+        """Build one run of a schedule's action. Return (run, timer of its deadline); the timer is None if the run has
+        no deadline. If no run can be built, raise the error as `check` does.
+
+        - `detail`: becomes the run's detail; must have `nominal` and `origin`, which identify the occurrence
+        - `input`: replaces the action's input, unless it is None
+        """
         action = schedule.action if input is None else with_input(schedule.action, input)
         template = self._template(action, schedule.namespace)
         values = {**template.values, "id": id, "root_id": id, "due": due, "created": now}

@@ -23,8 +23,9 @@ class Lateness:
 
 
 def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
-    """Predict how many late times the beat (the loop that fires timers) will process next, and how many of these will
-    run. Both numbers are 0 if the schedule is paused or not running."""
+    """Predict how the beat (the loop that fires timers) will process the due times of a schedule. If at least one of
+    them is late, `late` is the number of all due times, even of those on time, and `will_run` is the number of those
+    that get a run. Both numbers are 0 if no due time is late, or if the schedule is paused or not running."""
     if schedule.state is not State.RUNNING or schedule.paused:
         return Lateness()
     decision = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # above BATCH, the pace does not apply

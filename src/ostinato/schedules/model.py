@@ -174,9 +174,14 @@ class Action:
 
 
 def note_declared(origin: str, back: str) -> str:
-    """Return a warning for a user who changes a schedule that code or a file (`origin`) declares: the code or the file
-    will undo the change. `back` says how, for example "creates it again" after the user deleted the schedule. The
-    warning ends with `back`."""
+    """Return a warning for a user who has changed or deleted a schedule that code or a file declares. The warning names
+    the code or the file, and says what will undo the change: the next start of a node with that code, or the next
+    `apply` of that file. For example: "it is declared in file:jobs.yaml; the next `apply` of that file creates it
+    again".
+
+    - `origin`: the code or the file, such as `code:shop` or `file:jobs.yaml`
+    - `back`: the last words of the warning, such as "creates it again"
+    """
     in_code = origin.partition(":")[0] == "code"  # with the app's name, if it has one
     cause = "the next start of a node with that code" if in_code else "the next `apply` of that file"
     return f"it is declared in {origin}; {cause} {back}"
@@ -194,8 +199,8 @@ def target_words(action: Action) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Consecutive due times that got no run, all for the same `reason`. Each time has a separate row or is in the
-    shared row, a row for several times. A stretch has at most one shared row.
+    """Consecutive due times that got no run, all for the same `reason`. A stretch has at most one shared row, which is
+    a row for several times. Each time that is not in the shared row has a separate row.
 
     - `count`: the number of times in the shared row, or 0 if there is no shared row
     - `run`: the id of the shared row, or None if there is no shared row

@@ -228,8 +228,8 @@ owner_of = getter(SCHEDULE_COLUMNS, "id", "next", "memory")  # as from `lock_own
 
 
 def read_anyway(row: Row) -> Schedule:
-    """Read a schedule from its row, even if some columns cannot be read, to show it or to repair it. Such columns get
-    default values. In that case, the state of the schedule is `parked`, unless the schedule is closed."""
+    """Read a schedule from its row, to show it or to repair it, even if some columns cannot be read. These columns get
+    default values, and the state of the schedule becomes PARKED. A closed schedule stays CLOSED."""
     try:
         return read_schedule(row)
     except Exception as problem:

@@ -1,5 +1,5 @@
-"""List the next times of all schedules, soonest first. If times of a schedule are late (due, but not processed yet),
-they are one entry together. Pure."""
+"""List the next times of all schedules, soonest first. A time is late if it is due, but not processed yet. All late
+times of a schedule together are one entry. The functions are pure."""
 
 from __future__ import annotations
 

@@ -122,8 +122,8 @@ def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule
 
 
 def _in_its_zone(value: SpecLike, before: Spec) -> SpecLike:
-    """Return the new spec `value`, read in the time zone of the old spec `before`. This applies if `value` is a text
-    that names no time zone, and `before` has a time zone. In all other cases, return `value` unchanged."""
+    """If `value` is a text that names no time zone, and the old spec `before` has one, read the text in this time zone,
+    and return the new spec. In all other cases, return `value` unchanged."""
     names_zone = isinstance(value, str) and ("TZ=" in value or '"tz"' in value)
     if isinstance(value, str) and before.tz and not names_zone:
         return parse_spec_text(value, tz=before.tz)

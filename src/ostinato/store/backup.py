@@ -75,10 +75,12 @@ def _open_to_read(path: Path, *, in_use: bool = False) -> sqlite3.Connection:
 
 
 async def restore(path: str | Path, url: str, *, overwrite: bool = False) -> None:
-    """Copy a backup to the place of a store. `overwrite` replaces an existing store on which no node is running.
+    """Copy the backup `path` to the place of a store. `url` names the store. If the store exists, it is replaced only
+    if `overwrite` is true and no node is running on it.
 
-    Raises `StoreError` if `path` is not a backup, or if the store exists and `overwrite` is false. Raises `Conflict` if
-    a node is running, or if the existing file must not be replaced, for example because it is not a store.
+    Raises `StoreError` if `url` does not name a SQLite store, if `path` is not a backup, or if the store exists and
+    `overwrite` is false. Raises `Conflict` if a node is running on the store, or if the existing file must not be
+    replaced, for example because it is not a store.
     """
     where = url.removeprefix("sqlite:///")
     if "://" in where:

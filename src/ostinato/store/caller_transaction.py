@@ -18,7 +18,12 @@ T = TypeVar("T")
 
 async def run_in_caller_transaction(connection: Any, make: Callable[[], Operation[T]]) -> T:
     """Run an operation in the transaction of the caller's connection, and return the result. Raises `StoreError` if the
-    connection cannot be used or is not in a transaction."""
+    connection cannot be used.
+
+    If no transaction is open, one begins, and the caller must commit it. There are two exceptions, which raise
+    `StoreError` if no transaction is open: connections of asyncpg, and connections of sqlite3 or psycopg in autocommit
+    mode.
+    """
     module = type(connection).__module__.partition(".")[0]
     if isinstance(connection, sqlite3.Connection):
         return drive(make(), _sqlite(connection))
@@ -37,8 +42,10 @@ async def run_in_caller_transaction(connection: Any, make: Callable[[], Operatio
 
 
 def run_in_caller_transaction_sync(connection: Any, make: Callable[[], Operation[T]]) -> T:
-    """Run an operation in the transaction of the caller's blocking connection, and return the result. Raises
-    `StoreError` if the connection cannot be used."""
+    """Run an operation in the transaction of the caller's blocking connection, and return the result. If no transaction
+    is open, one begins, and the caller must commit it. Raises `StoreError` if the connection cannot be used, or if it
+    is a connection of sqlite3 in autocommit mode without an open transaction. Autocommit mode of psycopg is not
+    checked."""
     if isinstance(connection, sqlite3.Connection):
         return drive(make(), _sqlite(connection))
     module = type(connection).__module__.partition(".")[0]

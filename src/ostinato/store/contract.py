@@ -47,8 +47,8 @@ def single(statement: Statement) -> Operation[Rows]:
 
 
 def alone(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
-    """Return a statement that PostgreSQL runs without a transaction, which saves two round trips. Such a statement must
-    be the first of its operation, and no other statement of the operation may write."""
+    """Return a statement that PostgreSQL runs without a transaction if it is the first of its operation. This saves two
+    round trips. On PostgreSQL, no other statement of the operation may write."""
     return Statement(name, params, rows, True)
 
 
@@ -57,7 +57,8 @@ _EACH = 50
 
 
 def with_pauses(values: Iterable[T], each: int = _EACH) -> Operation[list[T]]:
-    """Collect values that take time to compute. After every `each` values, the event loop can do other work."""
+    """Return `values` as a list. Use this if the values take time to compute: after every `each` values, the operation
+    pauses, and the event loop can do other work."""
     collected: list[T] = []
     for value in values:
         collected.append(value)
@@ -109,8 +110,9 @@ class Store(Protocol):
     async def close(self) -> None: ...
 
     async def run(self, make: Make[T]) -> T:
-        """Run an operation in one transaction, commit it, and return the operation's result. After a deadlock or a lost
-        connection the operation is run again, so it must be idempotent."""
+        """Run an operation in one transaction, commit it, and return the operation's result. `make` returns the
+        operation. After a deadlock or a lost connection, `make` is called again, and the new operation is run. The
+        earlier try may have been committed, so operations must be idempotent."""
         ...
 
     async def read(self, make: Make[T]) -> T:

@@ -23,8 +23,8 @@ _PAGE = 200
 def intersect_keys(
     sources: Sequence[Source], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[str]]:
-    """Return up to `limit` keys that all sources have, from `start` on, ascending, or descending if `down` is true. The
-    key `skip` is left out. If the result has fewer than `limit` keys, there are no more."""
+    """Return up to `limit` keys that all sources have. The keys begin at `start` and ascend; if `down` is true, they
+    descend. The key `skip` is left out. If the result has fewer than `limit` keys, there are no more."""
     if len(sources) == 1:
         return [row[0] for row in (yield sources[0](start, skip, limit))]
     further, nearer = (min, max) if down else (max, min)

@@ -217,7 +217,8 @@ class PostgresStore(Store):
                 await asyncio.sleep(backoff(outages, 0.02, 1.0))
 
     async def _transact(self, operation: Operation[T], connection: Any) -> T:
-        """Run an operation. The transaction begins with the first statement that is not marked `alone`."""
+        """Run an operation, commit it, and return its result. The transaction begins with the first statement that is
+        not marked `alone`. A statement before that runs without a transaction."""
         transaction: Any = None
         trouble: Exception | None = None  # the first error of a statement; later ones follow from it
 

@@ -43,9 +43,9 @@ class StoreVersion:
 
     @property
     def older(self) -> str:
-        """The end of a sentence about the store, such as `has schema 3, and this Ostinato needs 4`. The text names
-        Ostinato's tables if their version is too low, and each extension (`Way`) whose tables have a version that is
-        too low. If no version is too low, the text is empty."""
+        """The end of a sentence about the store. For example, the text is `has schema 3, and this Ostinato needs 4`.
+        The text has such a part for Ostinato's own tables and for the tables of each extension (`Way`), but only for
+        tables whose version is too low. If no version is too low, the text is empty."""
         versions = [("", self.current, self.newest)]
         versions += [(f" of {name}", current, newest) for name, (current, newest) in self.ways.items()]
         return "; it ".join(

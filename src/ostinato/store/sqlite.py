@@ -1,7 +1,7 @@
 """Implement the store in one SQLite file, with one writer thread and full durability.
 
-Operations that arrive during a commit share the next transaction, and so one flush to disk. Several processes may use
-the file. If it is locked, an operation waits for up to a minute.
+Operations that arrive during a commit run together in the next transaction. So they need only one flush to disk.
+Several processes may use the file. While another process has locked the file, an operation waits for up to a minute.
 """
 
 from __future__ import annotations
@@ -158,7 +158,9 @@ class SqliteStore(Store):
         return None
 
     async def _look_for_changes(self) -> None:
-        """Check four times a second if another process has committed. If so, call the functions of `on_change`."""
+        """Check four times a second whether another connection has committed a change. This may be the connection of
+        another process, or the writer of this store. After a change, call the functions that were registered with
+        `on_change`."""
         assert self._watcher is not None
         seen = None
         while True:

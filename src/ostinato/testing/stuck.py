@@ -22,7 +22,8 @@ class Stuck(RuntimeError):
 
 class Watched(Generic[T]):
     """Wraps the coroutine `main`. To run the coroutine, await this object. `steps` counts how often the coroutine was
-    started or resumed. `give_up` cancels it, and stores the reason in `given_up`, which is None until then."""
+    started or resumed. `give_up` cancels the coroutine, and stores the reason in `given_up`. Before that, `given_up` is
+    None."""
 
     def __init__(self, main: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> None:
         self._main = main

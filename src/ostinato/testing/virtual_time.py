@@ -47,7 +47,8 @@ class VirtualClock:
 
 
 class SkewedClock:
-    """The clock of another machine. A test may change `skew`, which is added to `now`, but not to `ticks`."""
+    """The clock of another machine. Its `now` is the time of `clock` plus `skew`, and its `ticks` are the ticks of
+    `clock`. A test may change `skew`."""
 
     virtual = True
     origin = "virtual"

@@ -188,7 +188,7 @@ class World:
 
 
 class _FrozenTimeStore(Store):
-    """Stops virtual time during each call of a store that needs real time, such as PostgreSQL."""
+    """Wraps a store that needs real time, such as PostgreSQL. Virtual time stops during each call of the store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -1,6 +1,10 @@
 """Send one event to a webhook's URL, as the built-in job `webhook`. Each attempt reads the URL and the secrets again.
-After a 410 response, or if the egress policy refuses the URL, the webhook is disabled. After any other response except
-2xx, the delivery is retried for about a day."""
+
+- After a 2xx response, the delivery has succeeded.
+- After a 410 response, or if the egress policy refuses the URL, the webhook is disabled.
+- After any other response or error, the delivery is retried for about a day. If deliveries to the webhook fail for too
+  long without a success, the webhook is disabled.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +39,8 @@ class DeliveryFailed(OstinatoError):
 
 
 def webhook_handler(egress: Egress, store: Store, patience: Micros) -> Handler:
-    """Return the handler of the job `webhook`. It disables a webhook to which no delivery succeeds for `patience`."""
+    """Return the handler of the job `webhook`. The handler disables a webhook if deliveries to it have failed for
+    `patience` without a success."""
 
     async def webhook(ctx: Context, webhook: str, event: dict[str, Any]) -> dict[str, Any]:
         return await _deliver(egress, store, patience, ctx, webhook, event)

@@ -9,8 +9,9 @@ from ostinato.when.instants import Micros, format_instant
 
 
 def note_failure(webhook: Webhook, seq: int, now: Micros, patience: Micros, why: str) -> Operation[bool]:
-    """Record that the delivery of the event with the sequence number `seq` has failed. If no delivery to the webhook
-    has succeeded for `patience`, disable the webhook. Return whether the webhook is now disabled or deleted."""
+    """Record that the delivery of the event with the sequence number `seq` has failed. If deliveries to the webhook
+    have failed for `patience` without a success, disable the webhook. Return whether the webhook is now disabled or
+    deleted."""
     rows = yield sql("webhook_failed", id=webhook.id, seq=seq, now=now)
     if not rows:
         return True
@@ -23,7 +24,8 @@ def note_failure(webhook: Webhook, seq: int, now: Micros, patience: Micros, why:
 
 
 def note_refusal(webhook: Webhook, seq: int, now: Micros, why: str) -> Operation[None]:
-    """Disable a webhook, because the receiver or the egress policy refuses its deliveries."""
+    """Record that the delivery of the event with the sequence number `seq` has failed, and disable the webhook. Call
+    this if the receiver or the egress policy refuses the webhook's deliveries."""
     rows = yield sql("webhook_failed", id=webhook.id, seq=seq, now=now)
     if rows:
         yield from disable(read_webhook(rows[0]), why, now, None)

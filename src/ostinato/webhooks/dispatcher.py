@@ -1,4 +1,4 @@
-"""Read events in order, and create deliveries for the webhooks that want them. Every node has a dispatcher. A
+"""Read events in order, and create deliveries for the webhooks whose patterns match. Every node has a dispatcher. A
 dispatcher locks a webhook's row while it creates deliveries, so no event is dispatched twice."""
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _POLL = 1.0
 
 
 class _Seen(NamedTuple):
-    """Says that no event with a sequence number above `seq` and up to `until` matches a webhook, so that these events
-    are not checked again. This is valid only while the webhook's row has the same `seq` and `replays`."""
+    """A range of events that do not match a webhook: the events with a sequence number above `seq` and up to `until`.
+    The dispatcher does not check these events again, as long as the webhook's row has the same `seq` and `replays`."""
 
     seq: int
     replays: int

@@ -20,7 +20,8 @@ _PATIENCE = "1d"
 
 
 def read_patience(length: Any, place: str) -> Length:
-    """Return `length` if it is at least a second, and otherwise raise OstinatoError. `place` names the setting."""
+    """Return `length`. Raises OstinatoError if it is not a length of at least a second. The error message begins with
+    `place`, the name of the setting."""
     if read_length(length, place) < SECOND:
         raise OstinatoError(f"{place} {length!r} is too short; a second is the least")
     return cast(Length, length)

@@ -1,6 +1,6 @@
 """Decide which events go to which webhook, and create the runs that deliver them. A webhook's row stores the sequence
 number of the last event that was checked. One transaction moves this number and creates a run of the job `webhook` for
-each matching event. So no event is lost, and a repetition changes nothing."""
+each matching event. So no event is lost, and if the transaction is repeated, no event gets a second run."""
 
 from __future__ import annotations
 

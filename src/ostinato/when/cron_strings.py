@@ -110,7 +110,8 @@ def _cron(text: str, zone: str, body: str) -> Cron:
 
 
 def _step_warning(text: str, by_name: Mapping[Field, str]) -> str:
-    """Return a warning if a step is larger than its field, as in `*/90` for minutes: only the first value matches."""
+    """Return a warning if a step is larger than the range of its field, as in `*/90` for minutes. Such a step matches
+    only the first value. Return "" if no step is too large."""
     for field, part in by_name.items():
         for item in part.split(","):
             start, slash, step = item.partition("/")

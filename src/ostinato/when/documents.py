@@ -89,7 +89,9 @@ def read_spec(document: Mapping[str, object]) -> Spec:
 
 
 def check_keys(document: object, keys: tuple[str, ...], what: str, example: str = "") -> None:
-    """Raise `SpecError` if a document is not an object or has an unknown key. `example` says how to write an object."""
+    """Raise `SpecError` if `document` is not an object, or if it has a key that is not in `keys`. In the error message,
+    `what` names the object, for example "an interval". If `document` is not an object, the error has `example` as a
+    hint, which shows how to write one."""
     if not isinstance(document, Mapping):
         words = f"{what} is an object, not {short_json(document)}"
         raise SpecError(words, field="spec", value=document, hint=example)
@@ -109,7 +111,8 @@ def each(
     """Call `read(member, place)` for each member of the list `document[name]`, and return the results. If
     `document[name]` is not a list, it counts as the only member. If it is absent, there are no results.
 
-    `place`, such as `times[2]`, begins with `before`. If `read` raises `SpecError`, the error gets this place.
+    `place` is a text such as `times[2]`: `before`, then `name`, then the index of the member. If `read` raises
+    `SpecError`, the error gets this place.
     """
     return tuple(_each_of(document.get(name), before + name, read))
 

@@ -143,11 +143,12 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
-    """Return a list with a pair (first, end) for each value from 0 to `size` - 1. A search that is at the value can
-    skip the values from `first` to `end` - 1, because each of them is excluded or never occurs in the spec.
+    """Return a pair (first, end) for each value from 0 to `size` - 1. If a search is at a value that is not in `left`,
+    it can skip the values from `first` to `end` - 1. They are excluded, or never occur in the spec.
 
-    The bit mask `left` has the values at which the spec may have times that are not excluded. So the skipped values lie
-    between two neighbouring values in `left`. The pairs of the values in `left` are not used.
+    `left` is a bit mask of the values that cannot be skipped, because the spec may have times there that are not
+    excluded. `first` directly follows the nearest value in `left` below, and `end` is the nearest value in `left`
+    above. If there is no such value, `first` is 0, or `end` is `size`. The pairs of the values in `left` are not used.
     """
     runs = []
     for value in range(size):

@@ -1,7 +1,7 @@
 """Turn an iCalendar document, for example one with holidays, into exclusions. The extra `ical` is needed.
 
-An all-day event excludes whole local days. A timed event excludes its span of time. Recurring events are excluded from
-`first_year` through `last_year`.
+An all-day event excludes whole local days. A timed event excludes its span of time. Events before `first_year` or after
+`last_year` are left out.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ _TOO_OFTEN = ("SECONDLY", "MINUTELY", "HOURLY")
 
 
 def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int = 2100) -> Exclusions:
-    """Return the exclusions for the events of an iCalendar document. If a time in the document has no zone, `tz` is its
-    zone. Raises `SpecError` if the document cannot be read or has too many events."""
+    """Return the exclusions for the events of an iCalendar document. Events before `first_year` or after `last_year`
+    are left out. If a time in the document has no zone, `tz` is its zone. Raises `SpecError` if the document cannot be
+    read or has too many events, or if the extra `ical` is not installed."""
     try:
         import icalendar
         import recurring_ical_events
@@ -85,7 +86,8 @@ def _check(event: Any) -> None:
 
 
 def _by_year(query: Any, first_year: int, last_year: int) -> Iterator[tuple[date, date]]:
-    """Yield (start, end) of each event from `first_year` through `last_year`. An event across two years comes once."""
+    """Yield (start, end) of each event in the years from `first_year` through `last_year`. `query` finds the events of
+    a period. If an event is in two years, it is yielded only once."""
     seen = set()
     for year in range(first_year, last_year + 1):
         for event in query.between(datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)):

@@ -17,7 +17,8 @@ from ostinato.workflows.model import Delivered, FailureClass
 class HandlerFailed(OstinatoError):
     """The base class of the errors in this module.
 
-    - `delivered`: whether the effect took place: `"no"`, `"maybe"` or `"yes"`; by default the class's `usually`
+    - `delivered`: whether the effect took place: `"no"`, `"maybe"` or `"yes"`. By default, it is the value of the class
+      attribute `usually`.
     - `result`: the mutator's result, if `delivered` is `"yes"`
     """
 

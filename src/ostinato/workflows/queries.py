@@ -68,7 +68,8 @@ class Queries:
         self._surroundings = surroundings
 
     async def get(self, name: str, *, recent: int = 5) -> WorkflowDetail:
-        """Return the overview of a workflow, with the numbers of its inputs and up to `recent` lines of activity."""
+        """Return the overview of a workflow, with counts of its inputs by source and type, and up to `recent` lines
+        about its latest activity. Raises `NotFound` if there is no such workflow."""
         now = self._surroundings.now()
         if isinstance(recent, bool) or not isinstance(recent, int) or not 0 <= recent <= _MOST_RECENT:
             raise OstinatoError(f"recent {short_repr(recent)} is not a whole number from 0 to {_MOST_RECENT}")
@@ -164,7 +165,12 @@ class Queries:
     ) -> Sequence[InputInfo]:
         """Return the inputs of a workflow, newest first. `before` is the id of the last input of the previous page.
 
-        An input is pending if it has no events yet, or a pending or reserved event. Otherwise it is done or skipped.
+        The status of an input is the first of these that applies:
+
+        - `pending` if one of its events is pending or reserved
+        - `skipped` if a person has skipped the input, or if it has events and all of them are skipped
+        - `pending` if it has no events yet
+        - `done` in all other cases
         """
         check_limit(limit)
         _check_texts(before=before)
@@ -290,7 +296,8 @@ def _load_inputs_of(mutations: Sequence[Mutation]) -> Operation[dict[str, list[I
 
 
 def _load_counts(input_ids: Sequence[str]) -> Operation[dict[str, int]]:
-    """Return how many effects each input has caused. Inputs without effects are left out."""
+    """Return the number of effects that took place, for each input that caused any. The keys of the dict are input
+    ids."""
     rows = (yield statement("count_outputs_of", [(id,) for id in input_ids])) if input_ids else []
     return {row[0]: row[1] for row in rows}
 

@@ -50,7 +50,8 @@ def add_standard_tools(tools: Tools, host: Host) -> None:
 async def read_http(
     host: Host, url: str, headers: Mapping[str, str] | None = None, timeout: str | float = _TIMEOUT
 ) -> dict[str, Any]:
-    """GET a URL. Returns a dict with `status`, `headers` and `body`. A JSON body is parsed; any other body is text."""
+    """GET a URL. After a 2xx response, return a dict with `status`, `headers` and `body`. A JSON body is parsed; any
+    other body is text. After any other response, raise an error."""
     return await _request(host, {"url": url, "method": "GET", "headers": headers, "timeout": timeout})
 
 

@@ -24,10 +24,11 @@ _LOST = "its node was lost while it was at work"
 def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """Stop a run, and release its events. Return (the run's status, events to write, ended runs).
+    """Stop a run, and release its events. Return three values: the status of the run after this call, the events that
+    the caller must write, and an `Ended` for each run that has ended.
 
-    - If the run's mutation may have begun, do not stop the run, because the outcome must become known. Return the
-      present status and two empty lists.
+    - If the run's mutation has a final outcome or may have taken effect, do not stop the run, because the outcome must
+      be recorded. Return the present status and two empty lists.
     - If it is a run of the workflow's fixer (the function that repairs the code after a logic error), a person must act
       after the stop.
     - If it is a run of another handler, the handler becomes due again.
@@ -54,7 +55,8 @@ def stop(
 
 
 def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-    """Mark the runs of a dead node as crashed, and retry each, unless there were too many crashes in a row."""
+    """Mark the runs of a dead node as crashed, and retry each. If a run has crashed `policy.crash_attempts` times in a
+    row, it is not retried, and a person must act."""
     keys = [(run.id,) for run in runs]
     records = {record.run_id: record for record in map(read_run, (yield statement("workflow_runs", keys)))}
     loaded = yield from lock(record.workflow_id for record in records.values())

@@ -66,7 +66,8 @@ class Tools:
         self.mutators: dict[str, Mutator] = {}
 
     def reader(self, name: str) -> Callable[[F], F]:
-        """Declare a function that reads from the outside world: `async def unread(**params)`."""
+        """Declare a reader: an async function that reads from another system, such as `async def unread(**params)`.
+        Return a decorator for the function."""
         _check_name(name, "reader")
 
         def declare(function: F) -> F:
@@ -77,7 +78,9 @@ class Tools:
         return declare
 
     def mutator(self, name: str, *, reconcile: Callable[..., Awaitable[Any]] | None = None) -> Callable[[F], F]:
-        """Declare a function that changes the outside world: `async def send(call, **params)`."""
+        """Declare a mutator: an async function that changes another system, such as `async def send(call, **params)`.
+        Return a decorator for the function. `reconcile` is the function that finds out whether an earlier call took
+        effect (see `Mutator`)."""
         _check_name(name, "mutator")
 
         def declare(function: F) -> F:

@@ -60,7 +60,8 @@ class EgressTimedOut(EgressFailed):
 
 
 class EgressUnconnected(EgressFailed):
-    """Raised if no connection was made, because of the host's name, address or certificate. Nothing was sent."""
+    """Raised if no connection was made, for example because the host has no address, or because its certificate is not
+    valid. Nothing was sent."""
 
 
 class EgressConnectTimedOut(EgressTimedOut, EgressUnconnected):
@@ -69,12 +70,14 @@ class EgressConnectTimedOut(EgressTimedOut, EgressUnconnected):
 
 @dataclass(frozen=True, slots=True)
 class EgressPolicy:
-    """The rules for the addresses to which requests may go; by default, only public addresses are allowed.
+    """The rules for the addresses to which requests may go. By default, only public addresses are allowed.
 
     - `allow_private`: whether all loopback and private addresses are allowed
-    - `allow`: the names and networks for which loopback and private addresses are allowed
-    - `only`: names and networks; if there are any, all other names and networks are refused
-    - `deny`: the names and networks that are always refused, whatever the other settings allow
+    - `allow`: names and networks. A loopback or private address is allowed if it is in one of these networks, or if the
+      host has one of these names.
+    - `only`: names and networks. If there are any, an address is refused unless it is in one of these networks, or the
+      host has one of these names.
+    - `deny`: names and networks that are always refused, whatever the other settings allow
 
     A name is `hooks.internal` or `*.corp.example`, for example, and a network is `10.1.0.0/16`. Link-local, metadata,
     multicast, unspecified and reserved addresses are refused under every policy.
@@ -97,7 +100,8 @@ class EgressPolicy:
             object.__setattr__(self, f"_{name}", _read_places(places, name))
 
     def check_name(self, host: str) -> None:
-        """Raise `EgressRefused` if the policy refuses a name, before its addresses are looked up."""
+        """Raise `EgressRefused` if the policy refuses a host because of its name. This needs no lookup of the host's
+        addresses."""
         if self._deny.names_hold(host):
             raise EgressRefused(repr(host), "the policy denies it by name", host=host, setting="take it out of deny=")
         if self.only and not self._only.networks and not self._only.names_hold(host):
@@ -266,7 +270,8 @@ class Egress:
         self._given_tls = tls
 
     def with_tls(self, tls: ssl.SSLContext) -> Egress:
-        """Return a client with the same policy and other certificates."""
+        """Return a client with the same policy, which uses `tls` for https. So it can trust or present other
+        certificates."""
         return Egress(self.policy, resolve=self._resolve, tls=tls)
 
     @cached_property
@@ -285,13 +290,14 @@ class Egress:
         max_response: int = 1 << 20,
         redirects: int = 0,
     ) -> Answer:
-        """Send one request, and return the response, whatever its status is. The response has at most `max_response`
-        bytes of the body.
+        """Send a request, and return the response, whatever its status is. The response has at most `max_response`
+        bytes of the body. Up to `redirects` redirects are followed.
 
-        `timeout` is the number of seconds for everything: name lookup, connection, redirects and the last byte. Raises:
+        `timeout` is the number of seconds for everything: name lookup, connections, redirects and the last byte.
+        `connect_timeout` is the number of seconds for each connection. Raises:
 
         - `EgressRefused` if the policy refuses the request
-        - `EgressTimedOut` if the request took too long
+        - `EgressTimedOut` if the request or a connection took too long
         - `EgressFailed` if there was no complete response, or there were too many redirects
         - `OstinatoError` if a header is invalid
         """

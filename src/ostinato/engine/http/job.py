@@ -149,7 +149,8 @@ def _about(ctx: Context) -> dict[str, str]:
 
 
 def _charset(content_type: str) -> str:
-    """Return the charset in a `Content-Type` header. Returns UTF-8 if it is missing, unknown, or slow to decode."""
+    """Return the charset that a `Content-Type` header names. Returns UTF-8 if the header names no charset, an unknown
+    charset, or a charset that is slow to decode."""
     named = _CHARSET.search(content_type)
     try:
         name = codecs.lookup(named[1]).name if named else "utf-8"
@@ -191,7 +192,8 @@ def _failure(answer: Answer, message: str, retry_on: Sequence[int | str], now: M
 
 
 def read_retry_after(value: str | None, now: Micros) -> Micros | None:
-    """Return the pause that a `Retry-After` header requests, at most a day. Returns None if it cannot be read."""
+    """Return the pause that a `Retry-After` header requests, at most a day. Returns None if the header is missing or
+    cannot be read."""
     text = (value or "").strip()
     if text.isascii() and text.isdigit():
         return _LONGEST_PAUSE if len(text) > 9 else min(int(text) * SECOND, _LONGEST_PAUSE)

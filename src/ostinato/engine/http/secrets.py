@@ -36,7 +36,7 @@ class SecretMissing(OstinatoError):
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """A value in which references were replaced, and the secrets that it now contains."""
+    """A value in which references were replaced by secrets, and the set of these secrets."""
 
     value: Any
     secrets: frozenset[str]
@@ -56,21 +56,22 @@ def is_reference(value: object) -> bool:
 
 
 def secret_reference(text: str) -> str | None:
-    """Return the reference in `text`, or None if `text` is not a reference. Each slash in the name becomes a dot, as in
-    `secret://a.b` for `secret://a/b`, so that the name cannot lead out of the folder of secrets."""
+    """Return `text` as a valid reference, or None if `text` is not a reference. Each slash in the name becomes a dot:
+    `secret://a/b` becomes `secret://a.b`. So the name cannot lead out of the folder of secrets."""
     name = text.removeprefix(SCHEME)
     spelled = SCHEME + name.replace("/", ".")
     return spelled if text.startswith(SCHEME) and is_reference(spelled) else None
 
 
 def check_references(value: Any) -> None:
-    """Raise `SecretMissing` if a reference anywhere in a value is malformed."""
+    """Raise `SecretMissing` if a reference in a value is malformed. Looks at all texts in the value, at any depth, but
+    not at the keys of dicts."""
     _walk(value, lambda _: "")
 
 
 def resolve(value: Any, environ: Mapping[str, str] | None = None) -> Resolved:
-    """Replace the references in all texts of a value, at any depth. A reference inside a secret is not replaced. Raises
-    `SecretMissing` if a reference is malformed or its secret cannot be read."""
+    """Replace the references in all texts of a value, at any depth, but not in the keys of dicts. A reference inside a
+    secret is not replaced. Raises `SecretMissing` if a reference is malformed or its secret cannot be read."""
     secrets: dict[str, str] = {}
     environment = os.environ if environ is None else environ
 
@@ -213,7 +214,8 @@ def _whole_until(forms: Iterable[_Form], text: str) -> int:
 
 
 def _fold_case(text: str) -> str:
-    """Return the text with each character in lower case by itself. A character that would become two stays."""
+    """Return a text in lower case, with the same length. A character is not changed if its lower case has two
+    characters."""
     return "".join(lower if len(lower := character.lower()) == 1 else character for character in text)
 
 

@@ -29,9 +29,9 @@ _ORPHANED = 3  # exit code
 
 
 class Parent:
-    """Reads lines from the parent process, and ends this child process when the parent is gone, because another node
-    then takes over the run. On Linux the kernel kills the child at once. On other systems a thread ends the child, as
-    soon as the job's code releases the GIL."""
+    """Reads lines from the parent process. When the parent is gone, ends this child process, because another node takes
+    over the run. On Linux the kernel kills the child at once. On other systems a thread ends the child, as soon as the
+    job's code releases the GIL."""
 
     def __init__(self, pid: int) -> None:
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
@@ -57,7 +57,8 @@ class Parent:
 
 
 class ChildContext(Occurrence):
-    """The `ctx` argument of a function in a child process. All methods except `log` wait for the parent's reply."""
+    """The `ctx` argument of a function in a child process. All methods except `log` and `forward` wait for the parent's
+    reply."""
 
     def __init__(self, out: Any, parent: Parent, saved: Any, facts: dict[str, Any]) -> None:
         self._out = out

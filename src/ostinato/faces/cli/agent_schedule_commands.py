@@ -131,7 +131,7 @@ async def create(
     flags: ScheduleFlags,
     id: Annotated[str | None, typer.Option(help="The same id is created once, however often you ask.")] = None,
 ) -> None:
-    """Create a schedule: --cron or --at, for a --user or a --segment."""
+    """Create a schedule. Give --cron or --at, and --user or --segment."""
     fields = flags.as_fields()
     if "trigger" not in fields:
         raise OstinatoError("say when: --cron '0 9 * * 1-5' or --at 2026-03-01T09:00")

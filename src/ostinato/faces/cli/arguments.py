@@ -56,8 +56,14 @@ def read_when(text: str | None, tz: str) -> Json | None:
 
 
 def read_other_when(schedule: Json, text: str | None, tz: str) -> Json | None:
-    """Return the new spec of `schedule` as JSON, or None if neither `text` nor `tz` is given. The schedule keeps its
-    zone, unless `text` or `tz` names another. If only `tz` is given, only the zone changes."""
+    """Return the new spec for an update of `schedule`, as JSON. `text` and `tz` are options of the command.
+
+    - If neither is given, return None: the spec does not change.
+    - If only `tz` is given, return the old spec with the zone `tz`.
+    - If `text` is `manual`, return {}.
+    - Otherwise return the spec in `text`. If neither `text` nor `tz` names a zone, the spec keeps the zone that the old
+      spec names.
+    """
     before: Json = schedule["spec"]
     if text is None:
         without_zone = {key: value for key, value in before.items() if key not in ("tz", "tz_data")}

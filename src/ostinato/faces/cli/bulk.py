@@ -62,10 +62,13 @@ class Chosen:
 
 
 async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: bool = True) -> None:
-    """Call `do` with the name of each chosen schedule, and print the outcome. Exit with code 1 if a call failed.
+    """Call `do` with the name of each chosen schedule, and print the outcome. `do` makes the change, and returns the
+    server's answer. `done` names the change in messages, for example "paused".
 
-    `do` returns the server's answer. `done` names the change in messages, for example "paused". If `sure` is false, the
-    user must first confirm the change, except for a single schedule that was chosen by its name.
+    - If the user chose one schedule by its name, an error of `do` is raised.
+    - Otherwise, if calls of `do` fail, their errors are printed at the end, and the command exits with code 1. If
+      `sure` is false, the user must first confirm the change. If the user declines, nothing is changed, and the command
+      exits with code 1.
     """
     client, out = session.client, session.out
     name = chosen.single
@@ -91,8 +94,9 @@ async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: b
 
 
 async def _each(session: Session, names: Sequence[str], done: str, do: Do) -> tuple[dict[str, str], dict[str, str]]:
-    """Call `do` with each schedule name. Returns two dicts: from a name to the error, and from a name to the note in
-    the answer."""
+    """Call `do` with the name of each schedule. Return two dicts. The first maps a name to the error, if the call
+    failed. The second maps a name to the `note` in the server's answer, if there is one. `done` is the label of the
+    progress bar."""
     failed: dict[str, str] = {}
     notes: dict[str, str] = {}
     count = 0

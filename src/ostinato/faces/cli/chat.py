@@ -33,7 +33,8 @@ class Chat:
         self._warned = False  # it has said that no node is at work
 
     async def run(self) -> None:
-        """Talk until the input ends and each message is answered."""
+        """Read lines from standard input until the input ends. Send each line to the agent as a message of the user,
+        wait until the agent has handled the message, and print the answers."""
         self._seen = max((message["id"] for message in await self._newest()), default="")
         if sys.stdin.isatty():
             self._out.console.print(

@@ -69,8 +69,8 @@ class Configuration:
 
     @property
     def _egress(self) -> EgressPolicy | None:
-        """Return an egress policy with the operator's egress settings. It replaces the whole policy in the app's code.
-        Returns None if the operator gave no egress setting; in that case, the policy in the code stays."""
+        """Return an egress policy with the operator's egress settings. This policy replaces the whole policy in the
+        app's code. If the operator gave no egress setting, return None, and the policy in the code applies."""
         parts = {name: getattr(self, f"egress_{name}") for name in ("allow", "allow_private", "only", "deny")}
         options = {name: value for name, value in parts.items() if value is not None}
         return EgressPolicy(**options) if options else None
@@ -82,7 +82,12 @@ KEYS = tuple(one.name for one in fields(Configuration) if one.name != "of_ways")
 def configuration(
     flags: Mapping[str, Any], file: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Configuration:
-    """Combine flags, environment and file. A flag that is None was not given. Refuse unknown and wrong settings."""
+    """Return the settings that flags, environment and file give. A flag that is None was not given. If `file` is None,
+    the file is the one that the environment variable `OSTINATO_CONFIG` names, if any.
+
+    Raises `OstinatoError` if a value is wrong, if the file has an unknown setting, or if the name of an environment
+    variable is probably a misspelt setting.
+    """
     environment = os.environ if environ is None else environ
     file = file or environment.get(f"{PREFIX}CONFIG") or None
     reader = _Reader(operator_settings())
@@ -159,7 +164,9 @@ def _yes(value: Any, place: str) -> bool:
 
 
 def _words(value: Any, place: str) -> tuple[str, ...]:
-    """Read a list of texts. A single text, as in the environment, is split at commas."""
+    """Return a list of texts as a tuple. If `value` is a single text, as in the environment, split it at commas.
+    `place` names the setting in errors. Raises `OstinatoError` if `value` is not a list of texts, or if one of the
+    texts is empty."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or not all(isinstance(one, str) and one.strip() for one in parts):
         raise OstinatoError(f"{place} {short_repr(value)} is not a list of texts")

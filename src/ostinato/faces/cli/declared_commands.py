@@ -113,7 +113,7 @@ async def import_crontab(
     take: Take = False,
     name: OriginName = None,
 ) -> None:
-    """Turn a crontab into a file of schedules, or apply it."""
+    """Turn a crontab into a file of schedules. With --apply, apply the schedules instead of writing the file."""
     try:
         crontab = read_crontab(read_text(file), _name_in_errors(file), system=system, tz=tz)
         entries = crontab.entries(job, _jobs(jobs))
@@ -134,7 +134,8 @@ async def import_crontab(
 
 
 async def _apply(place: Place, out: Output, text: str, file: str, dry_run: bool, **options: Any) -> Json:
-    """Apply a file, or only plan it (`dry_run`), and return the plan. If the file is refused, print why and exit."""
+    """Apply `text`, the content of a file of schedules, and return the plan. If `dry_run` is true, only make the plan.
+    `file` names the file in errors. If the file is refused, print why and exit."""
     name_in_errors = _name_in_errors(file)
     try:
         if not dry_run and place.server is None and not store_exists(place.store):

@@ -67,7 +67,8 @@ def _example(example: str, name: str) -> ModuleType:
 
 
 def services() -> Any:
-    """Return a context manager for the empty mailbox and the empty sheet that the demo's workflow uses."""
+    """Return the services that the demo's workflow uses: a mailbox and a sheet. Both are empty. The services run inside
+    a `with` block."""
     # The mails are numbered from the current time on, so that the numbers increase when the demo is started again.
     return _example("inbox", "services").Services([], first=int(time.time()))
 

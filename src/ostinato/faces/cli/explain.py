@@ -17,7 +17,7 @@ async def explain(
     name: Annotated[str, typer.Argument(help="The schedule's name.", autocompletion=schedule_names)],
     at: Annotated[str, typer.Argument(help="A moment; without an offset, wall-clock time in the schedule's zone.")],
 ) -> None:
-    """Explain why a schedule ran, why not, or whether it will. AT is the time."""
+    """Explain why a schedule ran, why not, or whether it will. AT is the time to explain."""
     zone = await schedule_zone(session.client, name)
     explanation = await session.client.schedules.explain(name, read_time(at, "AT", zone))
     session.out.say(explanation, " ".join(explanation["sentences"]))

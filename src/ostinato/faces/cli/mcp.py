@@ -80,9 +80,12 @@ async def mcp(
 
 
 async def _clients(place: Place, loopback: bool, opened: AsyncExitStack) -> Any:
-    """Return a function that takes a token, and returns a client that calls the API with this token. If `place` is a
-    server, the client calls that server. If it is a store, the API runs in this process, and needs no token if
-    `loopback` is true. The store is closed when `opened` is closed."""
+    """Return a function that takes a token, and returns a client that calls the API with this token.
+
+    - If `place` is a server, the client calls that server.
+    - If `place` is a store, the client calls the API in this process. If `loopback` is true, the API needs no token.
+      The store is closed when `opened` is closed.
+    """
     options: dict[str, Any] = {"namespace": place.namespace, "patience": PATIENCE}
     if place.server is not None:
         server, verify = place.server, certificates(place)

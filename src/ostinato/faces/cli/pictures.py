@@ -79,7 +79,9 @@ def changes_between(spec: Spec, first: Micros, last: Micros) -> list[ClockChange
 def times_table(
     spec: Spec, first: Micros, last: Micros, times: list[Shown], now: Micros | None = None
 ) -> RenderableType:
-    """Return a table with a row for each time, and a line where the clocks change between two times."""
+    """Return a table with a row for each of `times`, which are times of `spec` from `first` to `last`. If the clocks
+    change between two rows, or between `first` and the first row, a line in the table says so. If `now` is given, a
+    column shows how long it is from `now` until each time."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("local", no_wrap=True)
     table.add_column("offset", style="dim")

@@ -20,15 +20,20 @@ _MOST = 200
 
 
 def show_plan(out: Output, plan: Json, more: Json | None = None) -> None:
-    """Print a plan. Exit with code 1 if one of its schedules is declared elsewhere, in another file or in code."""
+    """Print a plan. As JSON, it also has the fields in `more`. Exit with code 1 if one of its schedules is declared
+    elsewhere, in another file or in code."""
     out.draw({**plan, **(more or {})}, plan_page)
     if plan["counts"]["taken"]:
         raise typer.Exit(1)
 
 
 def refused(out: Output, problem: OstinatoError) -> NoReturn:
-    """Print why a file of schedules was refused, and exit: with code 2 if the file has mistakes, with code 1 if some of
-    its schedules are declared elsewhere. If `problem` is another error, raise it again."""
+    """Print why a file of schedules was refused, and exit. `problem` is the error that refused it.
+
+    - If the file has mistakes, exit with code 2.
+    - If some of its schedules are declared elsewhere, exit with code 1.
+    - If `problem` is any other error, print nothing, and raise `problem`.
+    """
     body = problem.__cause__.body if isinstance(problem.__cause__, Answered) else {}
     mistakes, plan = body.get("problems"), body.get("plan")
     if isinstance(problem, FileError):
@@ -48,7 +53,8 @@ def refused(out: Output, problem: OstinatoError) -> NoReturn:
 
 
 def plan_page(plan: Json) -> Group:
-    """Return a table with a row for each schedule that changes, and a line with counts."""
+    """Return a table with a row for each schedule that the plan does not leave unchanged, at most `_MOST` rows. Below
+    the table are the notes of the plan, and a line with counts."""
     shown = [step for step in plan["steps"] if step["verb"] != "unchanged"]
     rows = [_row(step, plan["pruned"]) for step in shown[:_MOST]]
     parts: list[Any] = [table(("", "schedule", "what changes", "next times"), rows)] if shown else []

@@ -22,8 +22,11 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 def run_reloading(app: str | None, grace: float) -> None:
     """Run this command, without `--reload`, in a child process. When a Python file of `app` changes, stop the child and
-    start a new one. Exit after a signal, or when a child has ended with code 0. An old child that has not stopped after
-    `grace` seconds gets a second signal, and is killed after another `grace` seconds."""
+    start a new one. A child that has not stopped after `grace` seconds gets a second signal. After another `grace`
+    seconds it is killed.
+
+    Exit after a signal, or when a child has ended with code 0. Raises `OstinatoError` if `app` is None.
+    """
     if app is None:
         raise OstinatoError("--reload starts again with the code of your app; name it with --app module:name")
     folder = folder_of(app)
@@ -68,7 +71,13 @@ def changed(before: Mapping[Path, object], after: Mapping[Path, object]) -> list
 
 
 def _exit_code(code: int) -> int:
-    """Return the exit code for a child that was asked to stop. A negative `code` is the signal that ended the child."""
+    """Return the exit code of this command, after it was asked to stop and has stopped its child. `code` is the return
+    code of the child.
+
+    - If one of `_SIGNALS` has ended the child, return 0, because this command has sent the signal.
+    - If another signal has ended the child, return 128 plus the number of the signal, as a shell does.
+    - Otherwise return `code`.
+    """
     if -code in _SIGNALS:
         return 0
     return code if code >= 0 else 128 - code  # as a shell reports a process that a signal has ended
@@ -110,8 +119,8 @@ class _Reloader:
 
         - If a watched file differs from `seen`, stop the child, and return None: a new child is needed.
         - If the child ends with code 0, return 0. If it ends with another code, keep waiting for a change.
-        - After a signal, wait until the child ends, and return its exit code, or 0 if the signal itself has ended it,
-          as it does while the child still imports the app.
+        - If this command has got a signal, wait until the child ends, and return its exit code. Return 0 if the signal
+          itself has ended the child. This happens while the child imports the app.
         """
         child = self._child
         assert child is not None

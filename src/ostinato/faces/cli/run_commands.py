@@ -40,7 +40,7 @@ async def list_runs(
 
 @command(runs)
 async def show(session: Session, id: Id) -> None:
-    """Show a run: its newest attempt."""
+    """Show the newest attempt of a run."""
     session.out.draw(await session.client.run(id), page)
 
 
@@ -52,7 +52,7 @@ async def attempts(session: Session, id: Id) -> None:
 
 @command(runs)
 async def log(session: Session, id: Id) -> None:
-    """Show the log lines of all attempts."""
+    """Show the log lines of all attempts of a run."""
     session.out.items(
         await session.client.log(id),
         ("at", "level", "message"),

@@ -250,9 +250,13 @@ async def _answer(
     any_port: bool = False,
     beside: Callable[[str], Coroutine[Any, Any, None]] | None = None,
 ) -> None:
-    """Serve the app until `stop` is set. As soon as the server accepts requests, call `listening` with its address, and
-    start `beside`, if it is given, as a task with the same address. If `engine` is false, serve only the API. If
-    `any_port` is true and the port is in use, listen on a free port."""
+    """Serve the app until `stop` is set.
+
+    - `listening`: a function that is called with the server's address as soon as the server accepts requests
+    - `engine`: if it is false, this process serves only the API, and runs no jobs
+    - `any_port`: if it is true and the port is in use, the server listens on a free port
+    - `beside`: a coroutine function that is called with the server's address, and runs as a task beside the server
+    """
     from ostinato.faces.auth import Door
     from ostinato.faces.http.server import Listening, check_listening, listen, serve
 
@@ -348,8 +352,9 @@ def _say_without_jobs(app: Ostinato, settings: Configuration) -> None:
 
 
 def _list_names(kind: str, names: Sequence[str]) -> str:
-    """Return a part of a sentence that lists `names`, for example "workflows a, b, and " if `kind` is "workflow". The
-    rest of the sentence follows the "and". Returns "" if there are no names."""
+    """Return the part of a sentence that lists `names`, for example "workflows a, b, and ". `kind` is the noun in the
+    singular, such as "workflow". Only the first five names are listed, with the number of the others. Returns "" if
+    there are no names."""
     more = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"{kind}{'s' * (len(names) > 1)} {', '.join(names[:5])}{more}, and " if names else ""
 

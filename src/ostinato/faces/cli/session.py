@@ -225,7 +225,7 @@ _SHARED = {"store": _STORE, "server": _SERVER, "token": _TOKEN, "namespace": _NA
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a command is called with: a client, the output, and the place that the client is connected to."""
+    """The first argument of a command. It has a client, the output, and the place to which the client is connected."""
 
     client: Client
     out: Output
@@ -237,9 +237,12 @@ Command = Callable[..., Awaitable[None]]
 
 @contextmanager
 def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
-    """Yield the place to work on: usually `place`. But if `only_a_plan` is true and the store does not exist, print a
-    note, and yield a place with an empty temporary store. In the note, `otherwise` says how the user can create the
-    store, for example "with --apply"."""
+    """Yield the place that a command works on.
+
+    - If `only_a_plan` is true and the store of `place` does not exist, print a note, and yield a copy of `place` with
+      an empty temporary store. The note says when the store is created: `otherwise`, for example "with --apply".
+    - In all other cases, yield `place`.
+    """
     if not only_a_plan or place.server is not None or store_exists(place.store):
         yield place
         return

@@ -169,9 +169,9 @@ async def _check_no_journeys(reader: StoreReader) -> None:
 async def _check_jobs(reader: StoreReader, runs: list[RunInfo]) -> list[RunInfo]:
     """Return `runs` unchanged if the command line may show them without asking the API. Otherwise raise `NeedsApi`.
 
-    - If a run is not a job, raise `NeedsApi`.
-    - If a run is a job that delivers an event about another run, that run may be a journey with a read guard. Only the
-      API checks read guards. So raise `NeedsApi` if the store has a journey.
+    - If one of `runs` is a run of something else than a job, such as a journey, raise `NeedsApi`.
+    - If one of `runs` delivers an event about another run, and the store has a journey, raise `NeedsApi`. The other run
+      may be a journey with a read guard, and only the API checks read guards.
     """
     if any(run.kind != "job" for run in runs):
         raise NeedsApi
@@ -277,6 +277,8 @@ def _page(items: list[Any], limit: int, cursor: Callable[[Any], Any]) -> Json:
 
 
 def _first(items: Iterable[Json], key: str, after: Any, limit: int) -> Json:
-    """Return a page of a complete list: the first `limit` items whose key is greater than `after`, ordered by key."""
+    """Return a page of `items` as JSON. The page has the first `limit` items whose value of the field `key` is greater
+    than `after`, ordered by this value. If `after` is None, the page begins with the first item. `next` is the value in
+    the last item of the page, or None if no items follow."""
     rest = sorted((one for one in items if after is None or one[key] > after), key=lambda one: one[key])
     return {"items": rest[:limit], "next": rest[limit - 1][key] if len(rest) > limit else None}

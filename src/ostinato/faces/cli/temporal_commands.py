@@ -50,7 +50,7 @@ async def import_temporal(
     paused: Paused = False,
     apply_now: Apply = False,
 ) -> None:
-    """Import schedules from a Temporal cluster, jitter included."""
+    """Import schedules from a Temporal cluster, with the same jitter. Without --apply, only show the plan."""
     plan = partial(_import_export().plan_import, query=query, match=match, paused=paused)
     await _move(place, out, address, access, plan, apply_now)
 
@@ -64,7 +64,8 @@ async def export_temporal(
     paused: Paused = False,
     apply_now: Apply = False,
 ) -> None:
-    """Export schedules to a Temporal cluster. Schedules that Temporal cannot express are listed and not exported."""
+    """Export schedules to a Temporal cluster. Without --apply, only show the plan. Schedules that Temporal cannot
+    express are listed and not exported."""
     plan = _import_export().plan_export
     store = place.require_store("export temporal")
     require_existing(store)

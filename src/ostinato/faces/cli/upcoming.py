@@ -41,9 +41,15 @@ async def upcoming(
 
 
 def picture(next_times: list[Json], times: list[Json], now: Micros, width: int) -> RenderableType:
-    """Draw a line for each schedule, and beside it the next time of the schedule, from `next_times`. `times` are drawn
-    as marks on the lines of their schedules, at most `_MARKS` on each. The time axis begins now, or at the
-    earliest overdue time, and ends at the last mark."""
+    """Return a drawing with a row for each schedule. A row has the schedule's name, a timeline, and how long it is
+    until the schedule's next time.
+
+    - `next_times`: the next time of each schedule, one for each row
+    - `times`: the times that are marked on the timelines, at most `_MARKS` on each
+    - `width`: the length of a timeline in characters
+
+    All timelines begin now, or at the earliest overdue time. They end at the last marked time.
+    """
     marked: dict[str, list[Json]] = {}
     for time in times:
         marks_of = marked.setdefault(time["schedule"], [])

@@ -114,7 +114,7 @@ async def enable(session: Session, id: Id, after: After = None) -> None:
 async def replay(
     session: Session, id: Id, after: Annotated[int, typer.Argument(min=0, help="The number of an event.")]
 ) -> None:
-    """Send again all stored events after a given one."""
+    """Send all stored events after a given event once more."""
     webhook = await _find(session, id)
     answer = await session.client.webhooks.replay(webhook["id"], after)
     session.out.say(answer, f"{webhook['id']} gets everything after {after} again")

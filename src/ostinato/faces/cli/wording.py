@@ -56,8 +56,14 @@ def _words(problem: dict[str, Any]) -> str:
 
 
 def option(field: str) -> str:
-    """Return the option or argument that sets a field of a request. A field in the input of a journey is a JSON
-    pointer, such as `/customer/name`, or "" for the whole input."""
+    """Return the option or argument that sets the field `field` of a request, for an error message.
+
+    - A field of the API becomes its option or argument: `query.limit` becomes `--limit`, and `body.name` becomes
+      `NAME`.
+    - A field in the input of a journey is a JSON pointer: `/customer/name` becomes `--input, customer.name`. The
+      pointer to the whole input is "": it becomes `--input`.
+    - Any other text is returned unchanged.
+    """
     if not field or field.startswith("/"):
         return ", ".join(["--input", *filter(None, [field[1:].replace("/", ".")])])
     place, _, rest = field.partition(".")

@@ -225,7 +225,7 @@ async def skip_event(
 async def skip_input(
     session: Session, name: Name, input: Annotated[str, typer.Argument(help="The id of an input.")]
 ) -> None:
-    """Skip an input: all its present and future events."""
+    """Skip an input: skip all its events, including later ones."""
     session.out.say(await session.client.workflows.skip_input(name, input), f"skipped {input}")
 
 

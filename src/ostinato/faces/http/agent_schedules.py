@@ -64,8 +64,8 @@ async def list_agent_schedules(
     after: After = None,
     limit: Limit = 100,
 ) -> Answer:
-    """List the schedules of an agent, ordered by id: those of its code, those of the API, and those that the agent made
-    for users."""
+    """List the schedules of an agent, ordered by id. The agent's code has declared them, a caller of the API has
+    created them, or the agent has created them for a user."""
     calls = _calls(who, agent)
     fetch = partial(
         calls.list, flow=flow, status=status, target_kind=target_kind, user_external_id=user, campaign_id=campaign_id

@@ -1,7 +1,8 @@
 """Read the token of an HTTP caller, and check that the token's role allows the call.
 
-A journey may require its own credentials in the Authorization header. So a bearer token that is not an Ostinato token
-is left to the journey. In that case, an Ostinato token may be sent in the header `Ostinato-Token`.
+A journey may require its own credentials in the Authorization header. So if this header has a bearer token that is not
+an Ostinato token, the bearer token is left to the journey. The caller can send an Ostinato token, too, in the header
+`Ostinato-Token`.
 """
 
 from __future__ import annotations

@@ -81,7 +81,8 @@ async def cancel_backfill(
 
 @router.post("/schedules:bulk", **WRITE)
 async def bulk(who: Operator, body: Bulk, key: Key = None) -> BulkDone:
-    """Make the same change to every schedule that matches, each in its own transaction. The answer names failures."""
+    """Make the same change to every schedule that matches, each in its own transaction. The answer says how many
+    changes were made, and names each schedule whose change failed."""
     doing = _bulk_change(who, body, key)
     notes: dict[str, str] = {}
 
@@ -99,7 +100,8 @@ async def bulk(who: Operator, body: Bulk, key: Key = None) -> BulkDone:
 
 
 def _check_bulk(body: Bulk) -> None:
-    """Raise an error about mistakes that are the same for every schedule."""
+    """Raise an error if `body` has a mistake that does not depend on a schedule: a field that the action does not use,
+    an invalid `catchup`, or a backfill whose `first` or `last` is missing, or whose `last` is before `first`."""
     _check_unused(body)
     if body.catchup is not None:
         with naming_argument("catchup"):

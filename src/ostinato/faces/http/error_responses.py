@@ -26,7 +26,7 @@ _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
 
 class Problem(BaseModel):
-    """The body of an error."""
+    """The body of an error response."""
 
     type: str
     title: str
@@ -59,7 +59,8 @@ def _invalid(request: Request, errors: Iterable[Mapping[str, Any]]) -> JSONRespo
 
 
 def _methods(request: Request) -> list[str]:
-    """Return the methods of the request's path. Each method has a route of its own, so all routes are compared."""
+    """Return the HTTP methods that the path of the request supports. Each method of a path has its own route, so each
+    method is compared with all routes."""
     scope = {"type": "http", "path": request.scope["path"], "root_path": "", "headers": []}
 
     def has_route(method: str) -> bool:

@@ -1,4 +1,4 @@
-"""Health checks and metrics."""
+"""Answer the HTTP calls that check the health of the process, and the call that reads its metrics."""
 
 from __future__ import annotations
 

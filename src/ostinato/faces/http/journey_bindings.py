@@ -35,8 +35,8 @@ async def list_bindings(
     after: After = None,
     limit: Limit = 100,
 ) -> BindingsShown:
-    """List bindings of a journey, of a subject, or of both, without their contexts. Bindings that the caller may not
-    read are left out."""
+    """List bindings, without their contexts. With `journeyName`, list only bindings of this journey. With `subjectId`,
+    list only bindings of this subject. Bindings that the caller may not read are left out."""
     bindings = await who.app.journeys.bindings(
         name=journeyName or "", subject=subjectId or "", after=after or "", limit=limit
     )

@@ -104,7 +104,8 @@ def naming_definition_places(body: Mapping[str, Any], options: Sequence[str] = (
 async def _faults_of_definition(
     app: Ostinato, name: str, body: Mapping[str, Any], problem: OstinatoError
 ) -> list[tuple[tuple[str | int, ...], str]]:
-    """Return (path in `body`, description) for each mistake."""
+    """Return (path in `body`, description) for each mistake in `body`, the definition of the schedule `name`. `problem`
+    is the error that the definition caused. Returns [] if no mistake can be found."""
     if isinstance(problem, InputError):
         base = _place_of_input(body)
         return [((*base, *path), words) for path, words in problem.faults]

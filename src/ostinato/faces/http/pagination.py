@@ -107,13 +107,16 @@ def _write_items(items: Sequence[T], show: Callable[[T], BaseModel], room: int) 
 
 
 def page(items: Iterable[T], key: Callable[[T], K], after: K | None, limit: int) -> tuple[list[T], K | None]:
-    """Return a page of a short list, ordered by `key`, and the cursor of the next page, or None if there is none."""
+    """Return a page of a short list, and the cursor of the next page. The page has the first `limit` items whose key is
+    greater than `after`, ordered by key. The cursor is the key of the last item on the page, or None if no items
+    follow."""
     rest = sorted((one for one in items if after is None or key(one) > after), key=key)
     return rest[:limit], key(rest[limit - 1]) if len(rest) > limit else None
 
 
 def numbered_page(items: Sequence[T], after: int | None, limit: int) -> tuple[Sequence[T], int | None]:
-    """Return a page of a short list, and the cursor of the next page, or None if there is none. A cursor is the number
-    of items before the page."""
+    """Return a page of a short list, and the cursor of the next page. The page leaves out the first `after` items, and
+    has at most `limit` items. The cursor is the number of items up to the end of the page, or None if no items
+    follow."""
     end = (after or 0) + limit
     return items[end - limit : end], end if len(items) > end else None

@@ -58,7 +58,7 @@ async def list_runs(
 
 @router.get("/runs/{id}", **READ)
 async def read_run(request: Request, who: JourneyReader, id: Id) -> RunShown:
-    """Read a run: its newest attempt."""
+    """Read the newest attempt of a run."""
     return RunShown.model_validate(await visible_run(request, who, id))
 
 
@@ -74,7 +74,7 @@ async def list_attempts(
 
 @router.get("/runs/{id}/log", **READ)
 async def read_log(request: Request, who: JourneyReader, id: Id, after: AfterNumber = None, limit: Limit = 1000) -> Log:
-    """Read the log lines of all attempts."""
+    """Read the log lines of all attempts of a run."""
     await visible_run(request, who, id)
     lines, more = numbered_page(await who.app.logs(id), after, limit)
     return Log(items=[LogShown.model_validate(line) for line in lines], next=more)

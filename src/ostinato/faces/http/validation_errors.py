@@ -106,7 +106,8 @@ def _names_inside(value: Any) -> Iterator[str]:
 
 
 def mistakes(errors: Iterable[Mapping[str, Any]], body: Any) -> list[Mistake]:
-    """Return the first of pydantic's `errors` for each field, as a mistake. `body` is the model of the request body."""
+    """Return a mistake for each field that has an error. `errors` are pydantic's errors. If a field has several errors,
+    only the first one is used. `body` is the model of the request body."""
     first: dict[str, Mistake] = {}  # pydantic reports an error for each type that a field allows
     for error in errors:
         mistake = _mistake(error, body)

@@ -65,7 +65,8 @@ async def delete_webhook(who: Operator, id: Id, key: Key = None) -> None:
 
 @router.post("/webhooks/{id}/disable", **WRITE)
 async def disable_webhook(who: Operator, id: Id, body: StopBody, key: Key = None) -> WebhookShown:
-    """Disable a webhook: it gets no more events."""
+    """Disable a webhook: no more events are sent to it. Waiting deliveries are dropped; their events are sent when the
+    webhook is enabled again."""
     return WebhookShown.model_validate(await who.app.webhooks.disable(id, body.reason, request_id=key))
 
 
@@ -80,7 +81,8 @@ async def enable_webhook(
 
 @router.post("/webhooks/{id}/replay", **WRITE)
 async def replay_webhook(who: Operator, id: Id, body: Replay, key: Key = None) -> WebhookShown:
-    """Send all events after the event `after` again, as far as they are still stored."""
+    """Send all stored events after the sequence number `after` once more. If the webhook is disabled, the answer is a
+    conflict (409)."""
     return WebhookShown.model_validate(await who.app.webhooks.replay(id, body.after, request_id=key))
 
 

@@ -43,7 +43,7 @@ Handler = Annotated[
 
 @router.get("/workflows", **READ)
 async def list_workflows(who: Reader, after: After = None, limit: Limit = 100) -> WorkflowsShown:
-    """List the workflows of the namespace by name."""
+    """List the workflows of the namespace, ordered by name."""
     workflows = await who.app.workflows.list(after=after or "", limit=limit)
     more = workflows[-1].name if len(workflows) == limit else None
     return WorkflowsShown(items=[WorkflowGlance.model_validate(one) for one in workflows], next=more)

@@ -100,14 +100,16 @@ class Definition:
         Temporal's messages cannot express every stored value. They show a similar value instead. If the client sends
         the shown value back, the update keeps the stored value:
 
-        - `action`: If the client has sent back a shown action that differs from the stored action, the field is left
-          out.
-        - `memo`, `attributes`: If the client has sent none, the field is left out.
+        - `action`: Messages show an action that starts neither a job nor a function as the start of a job. If the
+          client has sent back the shown action, the field is left out.
         - `spec`: If the client has sent the spec that messages show for the stored spec, the field is the stored spec.
         - `catchup`: If the client has sent the window that messages show for the stored value, the field is the stored
           value.
         - `pause_after_failures`: If the client wants a pause on failure, and a number of failures is stored, the field
           is the stored number.
+
+        If the client has sent no memo, the field `memo` is left out. If it has sent no search attributes, the field
+        `attributes` is left out.
         """
         fields = self.fields()
         if self._starts_the_same(schedule.action):
@@ -125,12 +127,11 @@ class Definition:
         return fields
 
     def _starts_the_same(self, action: model.Action) -> bool:
-        """Return whether an update must leave out `action`, the stored action, because it would turn `action` into a
-        job.
+        """Return whether an update must keep `action`, the stored action, although the client has sent an action.
 
         - If `action` starts a job or a function, return False. Temporal's messages can express such an action.
-        - Temporal's messages show any other action as if it started a job. If the client has sent back exactly what the
-          messages show, return True.
+        - Temporal's messages show any other action as the start of a job. If the client has sent back exactly what the
+          messages show, return True: the update must not turn `action` into a job.
         - If the client has sent anything else, return False.
         """
         if action.kind in (JOB, FUNCTION):
@@ -376,7 +377,8 @@ def write_entry(wire_schedule: WireSchedule, types: Mapping[str, str], now: Micr
 
 
 def scheduled_by(run: Run) -> dict[str, Any]:
-    """Return a run's `TemporalScheduledById` and `TemporalScheduledStartTime`, or {} if no schedule started the run."""
+    """Return the search attributes `TemporalScheduledById` and `TemporalScheduledStartTime` of a run, as a dict from
+    name to value. The time is in microseconds. Returns {} if no schedule started the run."""
     detail = read_detail(run.detail)
     if not detail.get("schedule"):
         return {}

@@ -86,8 +86,8 @@ def _execution(run: Run, first: Run, row: Row | None) -> Execution:
 
 
 def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Execution]:
-    """Return the execution with the given ids or, without `run_id`, the newest execution with the workflow id. Raises
-    `NotFound` if there is none."""
+    """Return the execution with the given ids. If `run_id` is empty, return the newest execution with the workflow id.
+    Raises `NotFound` if there is none."""
     root = run_id
     if not root:
         rows = yield sql("temporal_execution_by_id", namespace=namespace, id=workflow_id)
@@ -125,8 +125,9 @@ def not_found(workflow_id: str, run_id: str) -> NotFound:
 
 
 async def read_execution(app: Ostinato, workflow_id: str, run_id: str = "") -> Execution:
-    """Return the execution with the given ids or, without `run_id`, the newest execution with the workflow id. Raises
-    `NotFound` if there is none."""
+    """Return the execution with the given ids. If `run_id` is empty, return the newest execution with the workflow id.
+    If the execution is a journey that has succeeded, the `result` of its run is the journey's output. Raises `NotFound`
+    if there is no such execution."""
     execution = await app.store.read(lambda _: find(app.namespace, workflow_id, run_id))
     return replace(execution, run=await with_output(app, execution.run))
 
@@ -212,8 +213,9 @@ def takes_no_signals(run: Run, signal: str) -> Conflict:
 
 
 def _sort_after(app: Ostinato, run: Run, deadline: Timer | None, before: Execution | None) -> tuple[Run, Timer | None]:
-    """Return `run` and its timer `deadline`, so that `run` counts as newer than the execution `before`. For this, the
-    run's id must be greater than that of `before`. If it is not, the run and its timer get a new id."""
+    """Return `run` and its timer `deadline`, with a new id if necessary. Of several executions with the same workflow
+    id, the one with the greatest run id counts as the newest. So if the id of `run` is not greater than the run id of
+    `before`, `run` and its timer get a new id that is greater."""
     # The execution with the greatest id counts as the newest. Two ids may be of the same millisecond or of two clocks.
     if before is None or run.id > before.run_id:
         return run, deadline

@@ -46,7 +46,11 @@ class _Event:
 
 
 def write_function_events(history: FunctionHistory) -> list[HistoryEvent]:
-    """Return the events between the start and the end of a function's run, ordered by time. Their ids begin with 2."""
+    """Return the events of a function's run, ordered by time, without the start event and the end event. The function
+    `write_history` adds these two.
+
+    The returned events have the ids 2, 3, 4 and so on, because the start event has the id 1.
+    """
     function = history.function
     events: list[_Event] = []
     if function is not None and function.cancel is not None:
@@ -96,7 +100,8 @@ def _signaled(message: Message) -> _Event:
 
 
 def _events_of(step: StepRecord, history: FunctionHistory, children: dict[str, tuple[_Event, _Event]]) -> list[_Event]:
-    """Return the events of one step. If it starts a child, add the child's start events to `children`, by child id."""
+    """Return the events of one step. If the step has started a child, also add the child's two start events to
+    `children`, under the child's id. The end event of the child refers to them later."""
     match step.kind:
         case StepKind.STEP:
             return _activity(step)

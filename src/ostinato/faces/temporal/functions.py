@@ -40,7 +40,8 @@ def message_id(request_id: str | None) -> str | None:
 
 
 def make_message(app: Ostinato, name: str, arguments: Payloads, request_id: str | None, field: str) -> Message:
-    """Make the message for a signal, without a receiver. Raises `Wrong` if an argument is not JSON or is too large."""
+    """Return the message for a signal. Its `run_id` is still empty; the operation that sends the message sets it.
+    Raises `Wrong` if an argument is not JSON or is too large."""
     value = values_of(arguments, field)
     try:
         payload = None if value is None else to_json(value, "the signal")
@@ -104,7 +105,9 @@ def is_rejected(execution: Execution, condition: int) -> bool:
 
 
 def answer_query(execution: Execution, function: FunctionRecord | None, query: str) -> Any:
-    """Return the answer to a query of the type `query`. Raises `QueryFailed` if the type is unknown."""
+    """Return the answer to a query of the type `query`. The type `state` returns all of the state that the function has
+    set. Any other type is a key of the state, and returns the value of this key. Raises `QueryFailed` if there is no
+    such key."""
     state = None if function is None or function.state is None else orjson.loads(function.state)
     if query == STATE:
         return state

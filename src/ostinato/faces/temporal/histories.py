@@ -74,7 +74,8 @@ def _memo(execution: Execution) -> Memo | None:
 
 
 def write_search_attributes(execution: Execution, types: Mapping[str, str]) -> SearchAttributes:
-    """Write the search attributes of an execution. If a schedule started it, add those that `scheduled_by` returns."""
+    """Return the search attributes with which an execution was started. If a schedule started the execution, add
+    `TemporalScheduledById` and `TemporalScheduledStartTime`."""
     form = execution.form
     message = SearchAttributes() if form is None else typed(form.search_attributes, types)
     values = scheduled_by(execution.run)
@@ -136,8 +137,9 @@ def write_pending(execution: Execution, waits_for: str) -> list[PendingActivityI
 def write_history(
     execution: Execution, types: Mapping[str, str], history: FunctionHistory | None = None
 ) -> list[HistoryEvent]:
-    """Write the start of an execution, the events of its function, and its end if it has ended. `history` is None if
-    only the start and the end are needed, or if the execution is not a function."""
+    """Return the events of an execution: the start event, the events of its function, and the end event if the
+    execution has ended. `history` is the stored history of the function. If it is None, because the execution is not a
+    function or because the caller does not need the function's events, these events are left out."""
     events = [_write_start(execution, types), *([] if history is None else write_function_events(history))]
     return [*events, _write_end(execution, len(events) + 1)] if execution.over else events
 
@@ -170,7 +172,8 @@ def _write_start(execution: Execution, types: Mapping[str, str]) -> HistoryEvent
 
 
 def _input(execution: Execution) -> Payloads:
-    """Return an execution's input: the client's payloads if they equal the run's input, else that input as payloads."""
+    """Return an execution's input as payloads. If the client has sent payloads with the same values as the run's input,
+    return the client's payloads. Otherwise convert the run's input to payloads."""
     values = None if execution.first.input is None else orjson.loads(execution.first.input)
     if execution.form is not None and same_arguments(execution.form.input, values):
         return execution.form.input

@@ -88,7 +88,9 @@ class Plan:
         return ", ".join(parts) or "nothing to move"
 
     async def apply(self, progress: Callable[[int, int], None] = lambda done, of: None) -> dict[str, str]:
-        """Carry out all steps, even if some fail. Return a dict from schedule name to error, for the failed steps."""
+        """Call `first`, unless it is None, and then carry out all steps, even if some of them fail. After each step,
+        call `progress` with the number of finished steps and the number of all steps. Return a dict from schedule name
+        to error, for the failed steps."""
         problems: dict[str, str] = {}
         if self.first is not None:
             await self.first()
@@ -170,7 +172,9 @@ class Cluster:
 async def plan_import(
     cluster: Cluster, app: Ostinato, *, query: str = "", match: str = "*", paused: bool = False
 ) -> Plan:
-    """Return a plan to copy schedules from the cluster. With `paused`, the copies are paused."""
+    """Return a plan to copy schedules from the cluster. It has the schedules that Temporal's `query` finds and whose
+    ids match the pattern `match`. A schedule that cannot be copied gets the step `refuse`. With `paused`, the copies
+    are paused."""
     ours = await registered(app)
     theirs = await cluster.attributes()
     types = {**theirs, **ours}
@@ -201,7 +205,9 @@ async def plan_import(
 async def _plan_import(
     app: Ostinato, name: str, described: DescribeScheduleResponse, types: Mapping[str, str], seed: str, paused: bool
 ) -> tuple[Step, set[str]]:
-    """Return the step for one schedule, and the names of the search attributes that the schedule needs."""
+    """Return the step for one schedule, and the names of the search attributes that the schedule needs. `described` is
+    the schedule as the cluster describes it, and `seed` is the seed of its jitter. Raises `OstinatoError` if the
+    schedule cannot be copied."""
     request = CreateScheduleRequest(schedule_id=name, schedule=described.schedule)
     if described.memo.fields:
         request.memo.CopyFrom(described.memo)
@@ -260,7 +266,8 @@ def _redefine(stored: Schedule, draft: Schedule, definition: Definition) -> Sche
 
 
 async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paused: bool = False) -> Plan:
-    """Return a plan to copy schedules to the cluster. With `paused`, the copies are paused."""
+    """Return a plan to copy schedules to the cluster. It has the open schedules whose names match the pattern `match`.
+    A schedule that Temporal's messages cannot express gets the step `refuse`. With `paused`, the copies are paused."""
     ours = await registered(app)
     theirs = await cluster.attributes()
     namespace_id = await cluster.namespace_id()

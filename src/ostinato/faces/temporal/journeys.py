@@ -64,8 +64,8 @@ async def send_signal(call: Call, run: Run, request: Any) -> None:
 
 
 async def with_output(app: Ostinato, run: Run) -> Run:
-    """If `run` is a journey that has succeeded, return a copy of `run`: its field `result` is the journey's output, as
-    JSON. Otherwise return `run` itself."""
+    """Return `run` with the output of its journey. If `run` is a journey that has succeeded, return a copy whose field
+    `result` is the journey's output, as JSON. Otherwise return `run` itself."""
     if run.kind != JOURNEY or run.status is not Status.SUCCEEDED:
         return run
     return replace(run, result=orjson.dumps((await app.journeys.result(run.root_id)).output).decode())

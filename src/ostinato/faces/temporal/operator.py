@@ -35,7 +35,8 @@ class OperatorCalls(Calls):
 
     @call(Role.ADMIN)
     async def AddSearchAttributes(self, request: Any, call: Call) -> AddSearchAttributesResponse:
-        """Register search attributes. Raises `Conflict` if one has another type, or if there would be too many."""
+        """Register search attributes. Raises `Conflict` if an attribute is already registered with another type, or if
+        the namespace would have too many attributes."""
         if not request.search_attributes:
             raise Wrong("search_attributes", "are missing")
         types: dict[str, str] = {}

@@ -44,8 +44,8 @@ def payload_of(value: Any) -> Payload:
 def arguments(payloads: Payloads, workflow_type: WorkflowType, field: str) -> dict[str, Any]:
     """Return the input of a job or function, as a dict by parameter name. Raises `Wrong` if the input is not accepted.
 
-    If this process does not have the code, the parameter names are unknown. In this case, return the list of values
-    under the key `BY_POSITION`. The run fills in the names.
+    If this process does not have the code, the parameter names are unknown. Then the dict has only the key
+    `BY_POSITION`, with the list of values. The node that runs the job or function fills in the names.
     """
     definition = workflow_type.definition
     values = [value_of(payload, f"{field}[{n}]") for n, payload in enumerate(payloads.payloads)]

@@ -105,9 +105,9 @@ def _tokens(text: str) -> Iterator[_Token]:
 class _Reader:
     """A recursive descent parser for queries.
 
-    A method that reads a condition returns a test and a dict. The dict maps an attribute to a value. It says: every
-    object that passes the test has this value. For example, it is `{"A": 1}` for `A = 1 AND B > 2`, and `{}` for `A = 1
-    OR B > 2`.
+    A method that reads a condition returns a test and a dict. The test says whether an object matches the condition.
+    The dict maps attributes to values. Every object that passes the test has these values. For example, the dict is
+    `{"A": 1}` for `A = 1 AND B > 2`, and `{}` for `A = 1 OR B > 2`.
     """
 
     def __init__(self, text: str, types: Mapping[str, str], grouping: bool) -> None:

@@ -1,4 +1,4 @@
-"""Temporal's calls about workflow executions, which are runs here."""
+"""Answer Temporal's calls about workflow executions. In Ostinato, an execution is a run with its retries."""
 
 from __future__ import annotations
 
@@ -104,7 +104,9 @@ class RunCalls(Calls):
     async def SignalWithStartWorkflowExecution(
         self, request: Any, call: Call
     ) -> SignalWithStartWorkflowExecutionResponse:
-        """Send a signal to the running function that has the workflow id. If there is none, first start one."""
+        """Send a signal to the running function that has the workflow id. If no such function is running, first start
+        it. The policies in the request may require that a running execution is terminated and a new one is started.
+        Raises `Absent` if the workflow type is not a function."""
         workflow_type = await find_type(call.app, request.workflow_type.name)
         if workflow_type.kind != FUNCTION:
             raise Absent(
@@ -149,14 +151,17 @@ class RunCalls(Calls):
 
     @call(Role.READER)
     async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
-        """Return a page of the history of an execution.
+        """Return a page of the events of an execution, the oldest first. If the request asks only for the end event,
+        the page has only this event, or no event while the execution is running. If more events follow, the response
+        has a token with which the client gets the next page.
 
-        `wait_new_event` in the request matters only while the execution is running. In that case:
+        The field `wait_new_event` of the request has an effect only while the execution is running:
 
-        - A request for the first page gets only the start event, at once.
-        - A request for a later page waits until the execution ends, but not longer than `_LONGEST_WAIT`. So does a
-          request that asks only for the end event.
-        - As long as the execution is running, each response has a token for the next request.
+        - A request for the first page is answered at once, with only the start event and a token for the next page.
+        - A request for a later page waits until the execution ends, but not longer than `_LONGEST_WAIT` seconds.
+        - A request that asks only for the end event waits in the same way, even if it is the first request.
+        - If the execution is still running after the wait, the response has no event. It has a token with which the
+          client can wait again.
         """
         page = Page("history", call.app.namespace)
         run_id, seen = _read_cursor(page.read(request.next_page_token))
@@ -304,11 +309,13 @@ async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Ru
 
 
 def _conflict_of_signal(request: Any) -> int:
-    """Return the conflict policy of a SignalWithStart request.
+    """Return the conflict policy for a SignalWithStart request.
 
-    If the request has no conflict policy, return USE_EXISTING: the signal goes to the running execution. But if its
-    reuse policy is TERMINATE_IF_RUNNING, return "unspecified" (0), so that the reuse policy decides. Raises `Wrong` if
-    the conflict policy is FAIL, because SignalWithStart does not allow it.
+    - If the request has a conflict policy, return it. But if it is FAIL, raise `Wrong`, because SignalWithStart does
+      not allow FAIL.
+    - If the request has none, and its reuse policy is TERMINATE_IF_RUNNING, return 0 ("unspecified"). Then the reuse
+      policy decides.
+    - Otherwise return USE_EXISTING: the signal goes to the running execution.
     """
     policies = WorkflowIdConflictPolicy
     if request.workflow_id_conflict_policy == policies.WORKFLOW_ID_CONFLICT_POLICY_FAIL:
@@ -378,8 +385,8 @@ def _make_form(request: Any) -> NewWorkflowExecutionInfo:
 
 
 async def _waits_for(call: Call, execution: Execution) -> str:
-    """Return the reason why the execution waits. If its run is ready and no node serves the queue of the run, this is
-    the reason. Otherwise it is the reason that is stored with the run, or "" if there is none."""
+    """Return the reason why the execution waits. If its run is ready, but no node serves the queue of the run, return a
+    text that says so. Otherwise return the reason that is stored with the run, or "" if none is stored."""
     run = execution.run
     if run.status is Status.READY and not any(run.queue in node.queues for node in await call.app.nodes()):
         return f"no node serves the queue {run.queue!r}; serve it with --queue {run.queue}"

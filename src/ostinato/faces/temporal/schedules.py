@@ -1,4 +1,4 @@
-"""Temporal's calls about schedules."""
+"""Answer Temporal's calls about schedules."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gRPC server for Temporal's clients. It runs in the process and the event loop of the engine."""
+"""Run the gRPC server for Temporal's clients, in the process and the event loop of the engine."""
 
 from __future__ import annotations
 

@@ -254,7 +254,8 @@ def _check_backfills(count: int) -> Edit:
 
 
 def newest(runs: Sequence[Run], count: int) -> list[Run]:
-    """Return the newest `count` runs by start time (by creation time if not started), the oldest of them first."""
+    """Return the last `count` of `runs`, ordered by start time, the oldest first. For a run that has not started, its
+    creation time is used."""
     return sorted(runs, key=lambda run: (run.started or run.created, run.root_id))[-count:]
 
 

@@ -1,7 +1,10 @@
 """Find the job or function that a Temporal workflow type names.
 
-If several have the name, a function of this process comes first, then a job of any node, then a function of another
-node.
+If several jobs and functions have this name, the first of these is used:
+
+- a function of this process
+- a job of any node
+- a function of another node
 """
 
 from __future__ import annotations

@@ -96,14 +96,19 @@ class Campaigns:
         request_id: str | None = None,
         **options: Any,
     ) -> CampaignHandle:
-        """Send to a segment now. When this returns, the campaign is stored and will be sent.
+        """Send a campaign to a segment now. When this returns, the campaign is stored and will be sent.
 
         Without a `flow`, the model writes each message, and `metadata["prompt"]` says what the message is about.
         `options` are the fields of `CampaignOptions`.
 
-        Repeated calls with the same `id` start the campaign only once. So do repeated calls with the same `request_id`
-        within a day. Raises `Conflict` if a different campaign was sent with the `id`. Raises `AudienceTooLarge` if the
-        segment has more than `max_recipients` users, unless `confirmed=True`.
+        A repeated call with the same `id` starts no campaign, and returns a handle of the first one. A call that
+        repeats a `request_id` within a day also returns a handle of the first campaign.
+
+        Raises:
+
+        - `Conflict` if a different campaign was sent with this `id`
+        - `Conflict` if the `request_id` was used for another request
+        - `AudienceTooLarge` if the segment has more than `max_recipients` users, unless `confirmed=True`
         """
         definition = await self._check(segment, flow, input, metadata, campaign_id, allow_session_bootstrap, options)
         if id is not None:
@@ -294,10 +299,10 @@ class Campaigns:
         return await self.get(campaign.id)
 
     async def _wait_for_run(self, id: str, timeout: Length | None) -> None:
-        """Wait until the run of a campaign has succeeded, failed or been canceled. Return normally in each of these
-        cases.
+        """Wait until the run of a campaign is over. Return normally whether the run succeeded, failed or was canceled.
 
-        Raises `TimeoutError` if the run has not ended within `timeout`, and the campaign is not over.
+        Raises `TimeoutError` if `timeout` has passed and the campaign is not over. If the campaign is over by then,
+        return normally, although its run is not over.
         """
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         try:
@@ -321,7 +326,7 @@ class Campaigns:
     ) -> Sequence[CampaignInfo]:
         """Return campaigns of the agent, newest first. `before` is the last id of the previous page.
 
-        For a campaign that is not over, the result has no numbers of recipients. Use `get` to read them.
+        For a campaign that is not over, `counts`, `reasons` and `variants` are empty. Call `get` to read them.
         """
         check_limit(limit)
         await self._place()  # raises `NotFound` if there is no such agent
@@ -371,17 +376,25 @@ class Campaigns:
     # Controlling
 
     async def pause(self, id: str, reason: str | None = None, *, request_id: str | None = None) -> CampaignInfo:
-        """Begin no more turns until `resume`. Turns that have begun continue."""
+        """Pause a campaign, and return it. No turn begins until `resume`. Turns that have begun continue.
+
+        Raises `NotFound` if there is no such campaign. Raises `Conflict` if the campaign is neither sending nor paused.
+        """
         return await self._change(id, "pause", reason, request_id)
 
     async def resume(self, id: str, *, request_id: str | None = None) -> CampaignInfo:
-        """Continue a campaign that was paused."""
+        """Continue a campaign that was paused, and return it.
+
+        Raises `NotFound` if there is no such campaign. Raises `Conflict` if the campaign is neither paused nor sending.
+        """
         return await self._change(id, "resume", None, request_id)
 
     async def stop(self, id: str, reason: str | None = None, *, request_id: str | None = None) -> CampaignInfo:
-        """End a campaign. Only messages that were already committed are still sent.
+        """Stop a campaign, and return it. Recipients whose turn has not begun are skipped with the reason
+        `campaign_stopped`. A turn in progress sends only messages that were committed before the stop.
 
-        Recipients whose turn has not begun are skipped with the reason `campaign_stopped`.
+        If the campaign was stopped before, nothing changes. Raises `NotFound` if there is no such campaign, or
+        `Conflict` if the campaign has ended without a stop.
         """
         return await self._change(id, "stop", reason, request_id)
 
@@ -433,7 +446,9 @@ class Campaigns:
         return self._host.engine().clock.now()
 
     async def _write(self, place: Place, request_id: str | None, what: str, make: Callable[[], Operation[T]]) -> T:
-        """Make a change in one transaction, once for each `request_id`. Return its result, a JSON value."""
+        """Execute the operation that `make` returns, and return its result, a JSON value. If the same request was
+        executed before with this `request_id`, return the earlier result. Raises `Conflict` if the `request_id` was
+        used for another request. `what` describes the request."""
         written = await run_once(self._host.store, place.namespace, request_id, what, place.now, make)
         self._host.engine().nudge()
         return written
@@ -444,8 +459,8 @@ class Campaigns:
     async def _record(self, id: str) -> CampaignRecord:
         """Return one campaign of the agent. Raises `NotFound` if no campaign matches `id`.
 
-        First look for the campaign whose run has this id. If no run matches, look for the campaign that was sent with
-        this id: `send` got it as `id`.
+        First look for the campaign whose run has this id. If there is none, look for the campaign that a caller sent
+        with `send(…, id=id)`.
         """
         check_text(id, "the campaign's id")
         campaign = await self._by_run(id) or await self._find(id)

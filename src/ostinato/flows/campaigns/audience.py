@@ -71,7 +71,11 @@ def _users_by_name(place: Place, names: Sequence[str]) -> Operation[dict[str, Us
 def read_page(
     place: Place, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
 ) -> Operation[tuple[list[UserRecord], str | None]]:
-    """Return the users on one page of a segment, and the `after` of the next page, which is None on the last page."""
+    """Return the users on one page of a segment, and the `after` of the next page. On the last page, the second value
+    is None.
+
+    Users who were created after `as_of` are left out. `scheduled_for` is the due time of the campaign.
+    """
     names: dict[str, Any] = {"namespace": place.namespace, "agent": place.agent, "after": after, "limit": limit}
     if segment.type == "tag":
         rows = yield statement("agent_users_with_tag", tag=segment.tag, **names)

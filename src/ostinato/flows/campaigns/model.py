@@ -26,7 +26,8 @@ class CampaignRecord:
     - `as_of`: the time for which the audience is resolved, in microseconds since 1970
     - `arrival`: the state of the campaign's rate limit, in microseconds since 1970 (see `Rate`)
     - `resolution`: the id of the latest attempt to resolve the audience; no other attempt may store recipients
-    - `counts`, `tallies`: the numbers of recipients as JSON, once the campaign is over (see `Tally`)
+    - `counts`: how many recipients have each outcome, as JSON; `{}` until the campaign is over
+    - `tallies`: how many recipients have each reason and each variant, as JSON; None until the campaign is over
     """
 
     id: str
@@ -58,7 +59,8 @@ class CampaignRecord:
 
     @property
     def salt(self) -> str:
-        """A text that is hashed with a user's external id, to choose the user's variant or the holdout group."""
+        """A text that is hashed together with a user's external id. The hash decides which variant the user gets, and
+        whether the user is in the holdout group."""
         return self.campaign_id or self.schedule_id or self.id
 
 

@@ -55,10 +55,11 @@ _SHIFTS = 50  # steps after which the function continues with an empty history
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a campaign needs from its app.
+    """The objects that a campaign needs from its app.
 
-    `agent` is a function from the name of an agent to the agent. It returns None if this process has not declared the
-    agent. `turns` handles turns directly on this node, without recorded steps.
+    - `agent`: a function that takes the name of an agent, and returns the agent; it returns None if this process has
+      not declared the agent
+    - `turns`: handles direct turns, which are turns that this node handles without recorded steps
     """
 
     host: Host
@@ -298,8 +299,12 @@ class CampaignRun:
                 await asyncio.sleep(_SHORT if progress.begun else _PAUSE)
 
     def _agent(self) -> Agent | None:
-        """Return the campaign's agent if this node can handle the campaign's turns directly, which means without
-        recorded steps. Return None if the campaign begins a flow, or if this node has not declared the agent."""
+        """Return the campaign's agent, if this node can handle turns of the campaign directly, which means without
+        recorded steps.
+
+        Return None if the campaign begins a flow, or if this node has not declared the agent. The runs of the sessions
+        then handle all turns.
+        """
         return self.around.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
 
     async def _advance(self, setting: Setting) -> Progress:
@@ -333,7 +338,8 @@ class CampaignRun:
         return outcome_json(campaign)
 
     async def _cancel(self) -> None:
-        """Stop the campaign because its run was canceled. Turns in progress have a moment to end."""
+        """Stop the campaign because its run was canceled. Wait for at most about `_SHIFT` microseconds until turns in
+        progress end. Recipients whose turn lasts longer get the outcome `failed`."""
 
         async def stop() -> None:
             await self._write(lambda place: changes.stop_for_cancel(place, self.id))

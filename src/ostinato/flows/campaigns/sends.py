@@ -104,10 +104,13 @@ def _send(
 
     - the number of recipients that were processed: their turn was begun, or they were skipped or postponed
     - the number of begun turns
-    - the time when the next turn may begin, or None. It is set only if no recipient was processed because of a limit:
-      - If `room` is 0 or less, or if the campaign's rate is exhausted, it is when the campaign's rate allows the next
-        turn. It is None if the campaign has no rate.
-      - If the agent's rate is exhausted, it is when both rates allow the next turn.
+    - the time when the next turn may begin, or None
+
+    The third value is None, unless a limit allows no turn now. It then depends on the limit:
+
+    - `room` or the campaign's rate: the time when the campaign's rate allows the next turn; None if there is no such
+      rate
+    - the agent's rate: the time when both rates allow the next turn
     """
     options, now = definition.options, place.now
     wait: Micros | None = None
@@ -160,9 +163,13 @@ def _accept(
     users: Mapping[str, UserRecord],
     direct: DirectRoom | None,
 ) -> Operation[list[Row]]:
-    """Give each recipient's session a turn, as `turns.accept_turn` does for one user. Return the event rows to insert.
+    """Begin a turn in the session of each recipient, as `turns.accept_turn` does for one user. If a turn cannot begin,
+    the recipient gets the outcome `skipped` or `failed`.
 
-    With `direct`, this node itself handles each turn that opens a session and has no flow.
+    Return event rows. The caller must insert these rows, and must write the records in `recipients`, which are changed.
+
+    With `direct`, this node itself handles each turn that opens a session and has no flow. The runs of the sessions
+    handle all other turns. If this node is no longer in the table of nodes, `direct` is ignored.
     """
     if not recipients:
         return []

@@ -67,7 +67,8 @@ def skip_or_postpone(
 ) -> Operation[tuple[list[RecipientRecord], list[Row]]]:
     """Skip recipients who must get no message, and postpone recipients who have quiet hours now.
 
-    Return the other recipients, and the event rows to insert.
+    Return the other recipients, and event rows. The caller must insert these rows, and must write the records in
+    `recipients`, which are changed.
     """
     options = definition.options
     names = [(recipient.external_id,) for recipient in recipients]

@@ -16,22 +16,29 @@ _PAGE = 10_000  # recipients that one statement counts
 
 @dataclass(slots=True)
 class Tally:
-    """Numbers of a campaign's recipients by outcome, by reason and by variant. In `counts`, recipients without an
-    outcome are counted as `pending` or `started`."""
+    """How many recipients of a campaign have each outcome, each reason and each variant.
+
+    - `counts`: from outcome to number of recipients; recipients without an outcome count as `pending` or `started`
+    - `reasons`: from reason to number of recipients
+    - `variants`: from variant to number of recipients
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     variants: Counter[str] = field(default_factory=Counter)
 
     def store_in(self, campaign: CampaignRecord) -> None:
-        """Write the numbers into the record of a campaign that ends."""
+        """Set the counts in the record of a campaign that ends. The caller must write the record."""
         campaign.counts, campaign.total = orjson.dumps(dict(self.counts)).decode(), self.counts.total()
         campaign.tallies = orjson.dumps({"reasons": dict(self.reasons), "variants": dict(self.variants)}).decode()
 
 
 def read_tally(campaign: CampaignRecord) -> Operation[Tally]:
-    """Return the numbers of a campaign's recipients. If the campaign is over, these are the numbers that were stored at
-    its end. Otherwise the recipients are counted now."""
+    """Return how many recipients of a campaign have each outcome, each reason and each variant.
+
+    If the campaign is over, return the counts that were stored when it ended. If no counts are stored, count the
+    recipients now. This is the case if the campaign is not over, or if an older version of Ostinato has ended it.
+    """
     if campaign.over and campaign.tallies is not None:
         stored = orjson.loads(campaign.tallies)
         counts = Counter(orjson.loads(campaign.counts))

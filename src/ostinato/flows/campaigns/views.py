@@ -1,4 +1,4 @@
-"""Show campaigns and recipients to users as `CampaignInfo` and `RecipientInfo`."""
+"""Define `CampaignInfo` and `RecipientInfo`, which describe campaigns and recipients to callers of the API."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CampaignInfo:
 class RecipientInfo:
     """A recipient of a campaign, as callers see it.
 
-    For a pending recipient, `reason` says why the recipient waits, and `due` says until when.
+    For a pending recipient, `reason` is why the recipient's turn has not begun, and `due` is when it may begin.
     """
 
     user: str

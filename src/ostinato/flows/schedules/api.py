@@ -104,9 +104,14 @@ class AgentSchedules:
         The trigger is `{"type": "cron", "expr": "0 9 * * *"}` or `{"type": "once", "run_at": …}`, in the agent's zone.
         The target is `{"kind": "user", "user_external_id": …}` or `{"kind": "segment", "segment": {…}}`.
 
-        A repeated call with the same `id` creates nothing. A repeated call with the same `request_id` creates nothing
-        within a day. Raises `NotFound` if the agent has no such flow or user, `Conflict` if the agent has another
-        schedule with this id, and `OstinatoError` if an argument is invalid.
+        A repeated call with the same `id` and the same arguments creates nothing, and returns the first schedule. A
+        call that repeats a `request_id` within a day also returns the first schedule.
+
+        Raises:
+
+        - `NotFound` if the agent has no such flow or user
+        - `Conflict` if the agent has another schedule with this id
+        - `OstinatoError` if an argument is invalid
         """
         scheduler, declared = await self._scheduler()
         document = {
@@ -137,8 +142,9 @@ class AgentSchedules:
     ) -> str:
         """Check and create a schedule, and return its id.
 
-        - `first`: returns an operation with which the transaction begins; if the operation raises, nothing is created
-        - `request`: a request id, or None, and a description of the request
+        - `first`: a function that returns an operation, or None; the transaction executes this operation first, and if
+          the operation raises, nothing is created
+        - `request`: a pair of a request id, which may be None, and a description of the request
         """
         self._check(declared, definition)
 
@@ -159,8 +165,12 @@ class AgentSchedules:
     async def update(
         self, id: str, *, version: int | None = None, request_id: str | None = None, **patch: Any
     ) -> ScheduleRecord:
-        """Change the fields of a schedule that are in `patch`, and return the schedule. No due time runs twice or is
-        lost. Raises `Conflict` if the schedule is canceled, declared in the code, or not in the expected `version`."""
+        """Change the fields of a schedule that are in `patch`, and return the schedule. The change loses no due time,
+        and runs no due time twice.
+
+        Raises `NotFound` if the agent has no such schedule. Raises `Conflict` if the schedule is canceled, is declared
+        in the code, or does not have the expected `version`.
+        """
         scheduler, declared = await self._scheduler()
 
         def write() -> Operation[None]:
@@ -189,13 +199,13 @@ class AgentSchedules:
         return await self._change("pause", id, note, request_id)
 
     async def resume(self, id: str, note: str = "", *, request_id: str | None = None) -> ScheduleRecord:
-        """Resume a paused schedule. Due times within the pause run only if the policy `on_missed` is `catch_up`."""
+        """Resume a paused schedule, and return it. Due times within the pause run only if the policy `on_missed` is
+        `catch_up`. Raises `Conflict` if the schedule is canceled, or if the agent's scheduler is not enabled."""
         return await self._change("resume", id, note, request_id)
 
     async def trigger(self, id: str, *, request_id: str | None = None) -> TriggeredRun:
-        """Run a schedule now, even a paused or completed one. Return the id of the run, and whether the run was
-        started, must wait, or was skipped because an earlier run is not over. Raises `Conflict` if the schedule is
-        canceled."""
+        """Run a schedule now, even a paused or completed one. Return the id of the run and its status: the run was
+        started, it must wait, or it was skipped (see `TriggeredRun`). Raises `Conflict` if the schedule is canceled."""
         scheduler, _ = await self._scheduler()
 
         def write() -> Operation[list[Any]]:
@@ -347,8 +357,13 @@ def check_id(id: object, place: str) -> None:
 
 
 def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
-    """Raise an error if the schedule could not begin a turn: `NotFound` if the agent has no such flow or resolver, and
-    `InputError` if the flow does not accept the input."""
+    """Raise an error if a schedule could not begin its turns or its campaign:
+
+    - `NotFound` if the agent has no such flow or resolver
+    - `InputError` if the flow does not accept the input
+    - `DefinitionError` if the resolver does not accept its `params`
+    - `DefinitionError` if the flow is `classic`, and the agent cannot write a message without a flow
+    """
     options = None
     if definition.target_kind == "segment":
         options = read_options(definition.target.get("options"), "the schedule.target.options")

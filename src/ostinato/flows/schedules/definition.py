@@ -85,13 +85,15 @@ class SchedulerSettings:
 
     @property
     def digest(self) -> str:
-        """A text of the settings that affect stored schedules. A schedule stored with another text must be updated."""
+        """A text that contains the settings that affect stored schedules. Each schedule is stored with this text. If
+        the stored text is not the present one, the schedule must be updated."""
         return f"{orjson.dumps(asdict(self.default_on_missed)).decode()} {self.grace} {self.max_concurrent_runs}"
 
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A checked definition of an agent's schedule. `target` has the form in which users write it."""
+    """A checked definition of an agent's schedule. `target` is a mapping such as
+    `{"kind": "user", "user_external_id": …}`."""
 
     flow: str
     trigger_type: str
@@ -331,7 +333,8 @@ def read_definition(document: object, zone: str, place: str = "the schedule", *,
 
 
 def patched(definition: Definition, patch: Mapping[str, Any], zone: str, place: str) -> Definition:
-    """Return the definition with the fields of `patch`. Raises OstinatoError if the patch is empty or invalid."""
+    """Return a copy of a definition, with the values of `patch` in place of the old ones. Raises OstinatoError if the
+    patch is empty or invalid."""
     _known(patch, FIELDS, place)
     if not patch:
         raise OstinatoError(f"{place}: an update changes nothing; give {', '.join(FIELDS)}")

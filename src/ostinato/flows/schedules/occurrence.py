@@ -105,11 +105,11 @@ def occurrence_function(host_of: Callable[[], Host], codes: AgentCodes) -> Calla
 
 
 class Holding:
-    """Keeps runs of occurrences active while their turns are in progress. Active runs count for `max_concurrent_runs`.
-    Parked runs do not count.
+    """Keeps the runs of occurrences active while their turns are in progress. This is needed because only active runs
+    count for the limit `max_concurrent_runs`. Parked runs do not count.
 
-    At most half of the node's slots are used to keep runs active. Further runs are parked. So more turns than
-    `max_concurrent_runs` can then be in progress.
+    At most half of the node's slots are used for this. If no such slot is free, a run is parked while its turn is in
+    progress. More turns than `max_concurrent_runs` can then be in progress.
     """
 
     def __init__(self) -> None:
@@ -150,11 +150,12 @@ def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Op
     """Accept the turn of an occurrence, which is one due time of the schedule `id`. Return a dict with `turn`,
     `outcome` and `attempt`. If the turn is refused, return a dict with only `refused`, the reason.
 
-    - If the turn was accepted before, it is not refused.
-    - If the schedule is canceled, the turn is refused.
-    - If the schedule is paused and the occurrence was not created by a call of `trigger`, the turn is refused.
-    - If `turn_input.bootstrap` is false and `turn_input.session_id` is not the user's active session, the turn is
-      refused. This applies only if `session_id` is set and the user exists.
+    A turn that was accepted before is not refused. Any other turn is refused in three cases:
+
+    - The schedule is canceled.
+    - The schedule is paused, and the occurrence was not created by a call of `trigger`.
+    - The turn names a session (`turn_input.session_id`) that is not the active session of the user, and
+      `turn_input.bootstrap` is false. If the agent has no such user, this case does not apply.
     """
     rows = yield agent_statement("agent_user", namespace=place.namespace, agent=place.agent, user=turn_input.user)
     user = read_user(rows[0]) if rows else None

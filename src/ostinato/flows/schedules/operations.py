@@ -158,10 +158,10 @@ def _has_passed(scheduler: Scheduler, definition: Definition, run_at: Micros, or
 def create(
     scheduler: Scheduler, id: str, origin: str, definition: Definition, *, again: bool = True
 ) -> Operation[StoredSchedule]:
-    """Create a schedule, and return it. Raises `Conflict` if the agent already has a schedule with this id.
+    """Create a schedule, and return it.
 
-    There is one exception: with `again`, if the existing schedule has the same definition and origin, return that
-    schedule.
+    If the agent already has a schedule with this id, create nothing. If `again` is true, and the existing schedule has
+    the same definition and the same origin, return the existing schedule. Otherwise raise `Conflict`.
     """
     place = scheduler.place
     wanted = _stored(scheduler, id, origin, definition, place.new_id(place.now))
@@ -411,6 +411,7 @@ def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition
 
 
 def note_tool_denial(place: Place, subject: str, data: Mapping[str, Any]) -> Operation[None]:
-    """Write the event `schedule:tool_scope_denied`: a schedule tool refused what the current user may not do."""
+    """Write the event `schedule:tool_scope_denied`. It says that a schedule tool has refused a call, because the
+    current user may not do what the model asked for. `data` becomes the data of the event."""
     body = {name: value for name, value in data.items() if value is not None}
     yield from write_events(audit(place.now, place.namespace, "schedule:tool_scope_denied", subject, None, **body))

@@ -1,4 +1,4 @@
-"""The table of agents' schedules, its SQL statements, and the records that users see."""
+"""Define the table of agents' schedules, its SQL statements, and the records that the API returns."""
 
 from __future__ import annotations
 
@@ -276,7 +276,9 @@ COMPANION = Companion(_nothing, _forget, _nothing, "app.agents.schedules(…).up
 
 def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operation[str | None]:
     """Return why an occurrence must not begin: `schedule_canceled` or `schedule_paused`. Return None if it may begin.
-    `asked` means that a call of `trigger` created the occurrence, which may then begin even during a pause."""
+
+    `asked` is true if a call of `trigger` created the occurrence. Such an occurrence may begin even during a pause.
+    """
     rows = yield statement("agent_schedule_is", namespace=namespace, agent=agent, id=id)
     if not rows or rows[0][0] == "canceled":
         return "schedule_canceled"

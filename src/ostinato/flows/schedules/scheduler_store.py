@@ -56,7 +56,8 @@ class Claim:
     - `attempt`: the number of the run's attempt, from 1 on
     - `epoch`: a number that distinguishes the claim from later claims of the same run
 
-    `stale` means that the schedule is canceled or paused, or that there is no such occurrence.
+    `already_claimed` means that the run is not ready, for example because it is claimed or over. `stale` means that the
+    schedule is canceled or paused, or that there is no such occurrence.
     """
 
     status: Literal["claimed", "already_claimed", "stale"]

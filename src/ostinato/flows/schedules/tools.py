@@ -335,9 +335,8 @@ class _Calls:
     async def note_refusal(
         self, ctx: ToolContext, tool: str, arguments: Mapping[str, Any], extra: Sequence[str]
     ) -> None:
-        """Handle a call of a tool that was refused because its arguments are wrong. `extra` are the names of the
-        arguments that the model passed and the tool does not have. If `extra` is not empty, write an event about the
-        refused call."""
+        """Write an event about a refused call, if the model has passed arguments that the tool does not have. `extra`
+        are the names of these arguments. If `extra` is empty, do nothing."""
         if extra:
             await self._deny(ctx, tool, "undeclared_arguments", arguments=[name[:100] for name in extra[:20]])
 

@@ -62,12 +62,16 @@ class Journeys(JourneyQueries):
     # Definitions
 
     async def deploy(self, *sources: str | Path) -> list[DefinitionInfo]:
-        """Store definitions, either all or none. A source is the text of a definition, a file, or a folder with files
-        `*.journey.yaml`. Return the stored definitions with their `source`. Deploying the same content again changes
-        nothing.
+        """Store definitions, either all or none. Return them with their `source`. A source is one of these:
 
-        Raise `InvalidDefinition` if a definition has errors, and `Conflict` if a version is already stored with other
-        content.
+        - the text of a definition, with at least one line break
+        - the path of a file
+        - the path of a folder, for all its files `*.journey.yaml`, `*.journey.yml` and `*.journey.json`, at any depth
+
+        Deploying the same content again changes nothing.
+
+        Raise `InvalidDefinition` if a definition has errors, `Conflict` if a version is already stored with other
+        content, and `ConfigMissing` if the settings lack a required value of `platform.config`.
         """
         texts = await asyncio.to_thread(lambda: [one for source in sources for one in _read_sources(source)])
         ready = [await self._check_in_thread(check_text, text, file, None) for text, file in texts]
@@ -83,10 +87,11 @@ class Journeys(JourneyQueries):
         request_id: str | None = None,
     ) -> tuple[DefinitionInfo, bool]:
         """Store one definition. Return the stored version with its `source` and `warnings`, and whether the version is
-        new. `documents` maps each reference in the definition to the text of the document that it refers to.
+        new. `documents` maps each reference in the definition to the text of the document that it refers to. If
+        `documents` is None, no documents are stored, and none are read from files.
 
-        Raise `InvalidDefinition` if the definition has errors, and `Conflict` if the version is already stored with
-        other content.
+        Raise `InvalidDefinition` if the definition has errors, `Conflict` if the version is already stored with other
+        content, and `ConfigMissing` if the settings lack a required value of `platform.config`.
         """
         ready = await self._check_in_thread(check_text, text, file, documents or {})
         (new,) = await self._store([ready], request_id)
@@ -240,7 +245,9 @@ class Journeys(JourneyQueries):
         self, name: str, body: Mapping[str, Any] | None = None, *, version: str | None = None,
         request: Request | None = None,
     ) -> Reply:  # fmt: skip
-        """Call an API and return its reply. Nothing is stored."""
+        """Call an API (a definition with `kind: Api`), by default its latest version, and return its reply. Nothing is
+        stored. Raise `NotFound` if the version does not exist, `NotValid` if the body is invalid, and `OstinatoError`
+        if the definition is a journey."""
         api = self._api
         definition = await self.read_definition(name, version)
         if not definition.is_api:

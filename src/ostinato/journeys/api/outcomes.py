@@ -1,4 +1,4 @@
-"""Find the outcome that a definition names for an ended instance. Each outcome has a phase and a predicate."""
+"""Find the outcome that a definition names for an ended instance. Each outcome has a phase, and perhaps a predicate."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from ostinato.journeys.runtime.perform_effects import JourneyRuntime, platform_b
 
 
 async def outcome_id(runtime: JourneyRuntime, definition: Definition, instance: Instance) -> str | None:
-    """Return the id of the first named outcome whose phase and predicate match the ended instance. Return None if no
-    outcome matches. A predicate that raises an error does not match."""
+    """Return the id of the first outcome in the definition that matches the instance. Return None if no outcome
+    matches, or if the instance has not ended. An outcome matches if it has the phase of the instance, and its predicate
+    is true or missing. A predicate that fails is not true."""
     ending = instance.ending
     if ending is None or not definition.spec.outcomes:
         return None

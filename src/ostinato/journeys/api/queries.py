@@ -50,8 +50,8 @@ class NotOver(Conflict):
 
 @dataclass(frozen=True, slots=True)
 class ApiContext:
-    """The parts of the app that the calls need. `node()` returns the id of the node in this process, or None if this
-    process runs no node."""
+    """The parts of the app that the methods of `app.journeys` use. `node()` returns the id of the node in this process,
+    or None if this process runs no node."""
 
     store: Store
     engine: Callable[[], Engine]
@@ -69,7 +69,7 @@ class JourneyQueries:
         self._api = api
 
     def within(self, namespace: str, actor: str | None) -> Self:
-        """Return an object with the same calls for another namespace and actor."""
+        """Return a copy of this object whose calls use another namespace and actor."""
         runtime = self._api.runtime.within(namespace)
         return type(self)(replace(self._api, namespace=namespace, actor=actor, runtime=runtime))
 
@@ -92,7 +92,8 @@ class JourneyQueries:
     async def _check_in_thread(
         self, check: Callable[..., T], text: str, file: str, documents: Mapping[str, str] | None
     ) -> T:
-        """Run a check in a thread. Checking a long definition takes seconds, which would block the event loop."""
+        """Call `check` with the text of a definition, in a thread, and return its result. Checking a long definition
+        takes seconds, and would block the event loop."""
         api, runtime = self._api, self._api.runtime
         checking = check, text, file, runtime.plugins, documents, runtime.settings
         return await api.computing.in_thread(api.namespace, *checking)
@@ -141,9 +142,12 @@ class JourneyQueries:
     async def hidden(
         self, ids: Iterable[str], request: Request | None, names: Mapping[str, str] | None = None
     ) -> set[str]:
-        """Return the ids of the runs that a read guard hides from the caller. If a journey has a read guard, its runs
-        that have not begun or were deleted are always hidden. `names` maps the id of each deleted run to the name of
-        its journey."""
+        """Return the ids of the runs that a read guard hides from the caller. Runs of a journey without a read guard
+        are never hidden. If the journey has a read guard, these runs are always hidden:
+
+        - deleted runs; `names` maps the id of each deleted run to the name of its journey
+        - runs that ended before their instance began, and runs whose instance cannot begin
+        """
         api, wanted = self._api, list(dict.fromkeys(ids))
 
         def read(_: int) -> Operation[tuple[set[str], list[InstanceSnapshot]]]:
@@ -199,7 +203,7 @@ class JourneyQueries:
     async def instance(
         self, id: str, *, request: Request | None = None, guarded: bool = False
     ) -> tuple[Definition, Instance]:
-        """Return the definition of an instance, and the instance. With `guarded`, raise `NotFound` if the definition's
+        """Return (definition, instance) for the instance `id`. With `guarded`, raise `NotFound` if the definition's
         read guard refuses the request."""
         snapshot = await self._snapshot(id, request, guarded)
         return snapshot.definition, snapshot.record.instance

@@ -20,10 +20,11 @@ async def may_read(
     runtime: JourneyRuntime, definition: Definition, id: str, context: Mapping[str, Json], request: Request | None
 ) -> bool:
     """Return whether the definition's read guard lets the caller read the run or binding `id`. If there is no guard,
-    return True.
+    return True. `context` is the context with which the guard begins.
 
-    The guard is a subjourney. Its output `{allowed: true}` lets the caller read. The output `{allowed: false}` or a
-    `fail` state refuses. Any other end refuses, too, and a warning is logged, because the guard has a mistake.
+    The guard is a subjourney. It lets the caller read only if its output is `{allowed: true}`. It refuses with the
+    output `{allowed: false}` or with a `fail` state. Any other end refuses, too, and a warning is logged, because the
+    guard has a mistake.
     """
     guard = definition.spec.access.read
     if guard is None:

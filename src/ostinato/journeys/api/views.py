@@ -58,8 +58,8 @@ class JourneyStatus:
 
 @dataclass(frozen=True, slots=True)
 class JourneyOutcome:
-    """The outcome of an ended instance. `status` is the value of the field `status` in the output, if the output has
-    such a field. Otherwise `status` is `SUCCEEDED`, or the error code if the instance failed."""
+    """The outcome of an ended instance. If the output has a field `status` that is a text and not empty, `status` is
+    this text. Otherwise `status` is `SUCCEEDED`, or the error code if the instance failed."""
 
     id: str
     name: str

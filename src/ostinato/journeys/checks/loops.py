@@ -1,4 +1,4 @@
-"""Check the loops of a definition, and that APIs (`kind: Api`) do not wait."""
+"""Check the loops of a definition. Check also that an API (`kind: Api`) can end and does not wait."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def api_loops(checking: CheckContext) -> Iterator[Finding]:
 
 
 def journey_loops(checking: CheckContext) -> Iterator[Finding]:
-    """Warn about loops without a pause, if the journey has no time limit. Only the engine's limit would stop them."""
+    """Warn about loops without a pause, if the journey has no time limit (`spec.execution`). Such a loop may never end.
+    A state that waits, a parallel state and a subjourney count as a pause."""
     definition = checking.definition
     if definition.is_api or definition.spec.execution is not None:
         return

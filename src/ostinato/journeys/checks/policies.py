@@ -1,4 +1,5 @@
-"""Check the policies of a definition: their fields, their references to secrets, and that default policies exist."""
+"""Check the policies of a definition. For example, a policy must have the fields that its kind requires, a secret must
+be a reference, and a default policy must exist."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def resilience(checking: CheckContext) -> Iterator[Finding]:
 
 
 def client_auth(checking: CheckContext) -> Iterator[Finding]:
-    """Report authentication policies that lack a field of their kind, or have an invalid value."""
+    """Report authentication policies that lack a field that their `kind` requires, or that have an invalid value."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
         for missing in _missing(policy):

@@ -50,7 +50,7 @@ class Finding:
     """A violation of a rule.
 
     - `key`: whether the violation is in the last key of `path`; otherwise it is in the value at `path`
-    - `code`, `severity`: if set, used instead of the rule's own
+    - `code`, `severity`: if not None, they replace the code and the severity of the rule
     - `needs`: a path; the finding is dropped if the value at that path could not be read
     """
 

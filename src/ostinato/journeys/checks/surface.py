@@ -1,4 +1,5 @@
-"""Check the parts of a definition that callers and operators see, such as tags, bindings, guards and cookies."""
+"""Check the parts of a definition that callers and operators see, such as tags, guards and cookies. Check also
+`spec.bindings`, which says how callers reach the definition."""
 
 from __future__ import annotations
 
@@ -63,8 +64,11 @@ def only_for(checking: CheckContext) -> Iterator[Finding]:
 
 
 def other_bindings(checking: CheckContext) -> Iterator[Finding]:
-    """Report the bindings `websocket`, `queue` and `grpc`, which the engine does not serve. Report settings in the
-    bindings `cli` and `function`, which have no settings."""
+    """Report parts of `spec.bindings` that cannot be used:
+
+    - `websocket`, `queue` and `grpc`, because the engine does not serve them
+    - settings in `cli` and `function`, because these two have no settings
+    """
     for name, kind in _OTHERS.items():
         binding = getattr(checking.definition.spec.bindings, name)
         if binding is None:
@@ -79,7 +83,8 @@ def other_bindings(checking: CheckContext) -> Iterator[Finding]:
 
 
 def step_bindings(checking: CheckContext) -> Iterator[Finding]:
-    """Report bindings whose step does not exist."""
+    """Report entries of `spec.bindings.http.steps` whose step does not exist. A step is a state that waits for an
+    input."""
     states = list(checking.definition.states())
     steps = {id for _, id, state in states if isinstance(state, Wait | Webhook)}
     unread = {id for graph, id, _ in states if not checking.knows(graph.at(id))}
@@ -91,7 +96,7 @@ def step_bindings(checking: CheckContext) -> Iterator[Finding]:
 
 
 def bound_names(checking: CheckContext) -> Iterator[Finding]:
-    """Report empty names of headers and query parameters."""
+    """Report empty names of headers in `headersToContext`, and of query parameters in `queryToContext`."""
     http = checking.definition.spec.bindings.http
     places: list[tuple[Path, RequestBinding]] = [((*_HTTP, "start"), http.start)]
     places += [((*_HTTP, "steps", id), binding) for id, binding in http.steps.items()]
@@ -161,9 +166,8 @@ def guard_answers(checking: CheckContext) -> Iterator[Finding]:
 
 
 def guard_says_allowed(checking: CheckContext) -> Iterator[Finding]:
-    """Warn about each `succeed` state of a read guard that would answer without `allowed`. A `succeed` state without
-    `outputVar` answers with the whole context. So warn if the state has no `outputVar`, and no state of the guard can
-    write `allowed` into the context."""
+    """Warn about each `succeed` state of a read guard that cannot output `allowed`. Such a state has no `outputVar`, so
+    its output is the whole context, and no state of the guard can write `allowed` into the context."""
     read_guard = checking.definition.spec.access.read
     graph = checking.definition.spec.subjourneys.get(read_guard.guard_ref) if read_guard else None
     if graph is None or any(_may_make_allowed(state) for state in graph.states.values()):

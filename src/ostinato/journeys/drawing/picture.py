@@ -52,8 +52,13 @@ _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class _Marks:
-    """What to highlight for one instance. A state is (path of the graph, state id). `gone` are the edges that the
-    instance has taken, each as (path of the graph, state id, next state id)."""
+    """The states and edges to highlight for one instance. A state is (path of the graph, state id).
+
+    - `entered`: the states that the instance has entered
+    - `gone`: the edges that the instance has taken, each as (path of the graph, state id, next state id)
+    - `current`: the states that the instance is in
+    - `for_instance`: whether there is an instance; if not, nothing is highlighted
+    """
 
     entered: frozenset[tuple[Path, str]] = frozenset()
     gone: frozenset[tuple[Path, str, str]] = frozenset()

@@ -58,7 +58,9 @@ class Reader:
         return message
 
     def read_some(self, until: float) -> list[bytes]:
-        """Return all complete messages that have arrived, at least one. Raise as `read` does."""
+        """Wait for a message, and return it with all further messages that were read with it. Raise `Late` if no
+        message has arrived by the monotonic time `until`, and `Gone` if the pipe was closed or a message is too long.
+        The descriptor must be non-blocking."""
         messages = [self.read(until)]
         while (message := self._next()) is not None:
             messages.append(message)

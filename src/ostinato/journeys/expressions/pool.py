@@ -137,8 +137,8 @@ class _RequestQueue:
 
     @property
     def waiting(self) -> int:
-        """The number of waiting requests that a worker for quick requests can take. Requests whose expression was slow
-        before are not included: `suspects` counts them."""
+        """The number of waiting requests that use a quick place. Suspects are not included: `suspects` counts them. The
+        module explains these words."""
         return len(self._proven) + len(self._unproven) + len(self._apart)
 
     @property
@@ -147,11 +147,11 @@ class _RequestQueue:
 
     @property
     def slow(self) -> int:
-        """The number of waiting requests that a worker for slow requests can take. It is the sum of two counts:
+        """The number of waiting requests that may use a slow place. It is the sum of two counts:
 
-        - the requests whose expression was slow before (`suspects`)
-        - the expressions of the requests that only a worker for slow requests may take, because they stalled or their
-          worker died; several such requests with the same expression count as one
+        - the suspects
+        - the expressions of the requests that must use a slow place, because they stalled or their worker died; several
+          such requests with the same expression count as one
         """
         return len(self._alone) + len(self._suspects)
 
@@ -196,8 +196,9 @@ class _RequestQueue:
 
     @staticmethod
     def _from(*queues: tuple[deque[_Job], int]) -> list[_Job]:
-        """Take a batch from pairs (queue, limit), in order. Each queue adds requests until the batch has `limit`
-        requests or too many bytes. Drop requests whose caller no longer waits."""
+        """Take a batch of requests from pairs (queue, limit), in order. From each queue, requests are taken until the
+        whole batch has `limit` requests. The batch ends before its size would exceed `BATCH_BYTES`, unless its first
+        request alone is larger. Requests whose caller no longer waits are dropped."""
         batch: list[_Job] = []
         size = 0
         for queue, most in queues:
@@ -242,8 +243,14 @@ class Pool:
         self._wake(queue, loop)
 
     def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
-        """Let more workers serve `queue`, up to the limits of the pool: one more for slow requests if there are any,
-        and one more for other requests if many wait or no worker serves them. If only a few wait, check again later."""
+        """Let more workers serve `queue`, within the limits of the pool:
+
+        - If requests wait that may use a slow place, one more worker serves them.
+        - If at least `WORTH` requests wait for a quick place, or if requests wait and no worker on a quick place serves
+          the queue, one more worker serves them.
+        - If fewer requests wait for a quick place, check again after `WHILE_S` seconds. One more worker then serves
+          those that still wait.
+        """
         if queue.slow:
             self._add_drain(queue, loop, _Lane.SLOW)
         if queue.waiting >= WORTH or (queue.draining[_Lane.QUICK] == 0 and queue.waiting + queue.suspects):
@@ -281,8 +288,8 @@ class Pool:
         self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job], moved: bool
     ) -> None:
         """Put the unanswered requests `jobs` of a batch back into `queue`, and let workers serve them. If `moved` is
-        true, the worker of the batch continues with one slow request, which is not in `jobs`. In this case, count this
-        worker as a worker for slow requests from now on."""
+        true, the worker of the batch has moved to a slow place with one request, which is not in `jobs`. The worker
+        then counts as a worker for slow requests."""
         if moved:
             queue.draining[_Lane.QUICK] -= 1
             queue.draining[_Lane.SLOW] += 1
@@ -292,7 +299,12 @@ class Pool:
     # From any thread
 
     def check(self, request: Request) -> Outcome:
-        """Check one expression. Retry once if the worker dies. Blocks."""
+        """Check one expression on a worker, and return the outcome. The value of the outcome is None if the expression
+        is valid, and otherwise a dict that describes the mistake. The call blocks its thread.
+
+        If the worker dies or does not answer in time, try once more on a new worker, unless the expression is known to
+        be the cause. If this fails, too, or if there is no worker, return a `Failure`.
+        """
         self._after_fork()
         closing = self._closing
         death: Died | None = None
@@ -483,13 +495,15 @@ class _BatchRun:
         return self._since + job.request.deadline_s + self._pool._settings.patience_s
 
     def _go_on_slowly(self) -> bool:
-        """Handle a stalled worker, and return whether the caller must keep waiting for it. A batch occupies a quick
-        place or a slow place. Slow places are for slow requests. A batch that was sent apart is answered one request at
-        a time.
+        """Handle a stalled worker, and return whether the caller must keep waiting for it. The module explains the
+        words.
 
-        - If the batch was sent apart and occupies a quick place, and a slow place is free, the request in progress
-          moves to the slow place. Queue the other unanswered requests again, and return True.
-        - Otherwise queue the unanswered requests again or fail them, and return False.
+        - If the batch occupies a slow place, handle it as if the worker had died, and return False.
+        - If the batch was sent together, queue its unanswered requests again, to be sent apart. Return False.
+        - If the batch was sent apart, and a slow place is free, move the request in progress to the slow place. Queue
+          the other unanswered requests again. Return True.
+        - If the batch was sent apart, and no slow place is free, queue all unanswered requests again. The request in
+          progress then waits for a slow place. Return False.
         """
         place, job = next(iter(self._left.items()))
         if self.lane is _Lane.SLOW:
@@ -513,8 +527,14 @@ class _BatchRun:
         return True
 
     def _died(self, death: Died) -> None:
-        """Handle the death of the worker. Fail the request in progress if it is known to be the cause, or if this was
-        its last attempt. Queue the other requests again."""
+        """Handle the death of the worker: queue the unanswered requests again, to be sent apart. If the batch was
+        already sent apart, the request in progress may be the cause of the death:
+
+        - If the request is known to be the cause, or if this was its last attempt, it fails and is not queued again.
+        - Otherwise it gets one more attempt, on a new worker.
+
+        Raise `Unavailable` if the pool was closed.
+        """
         if self._closing != self._pool._closing:
             raise Unavailable("it was closed")
         jobs = list(self._left.values())

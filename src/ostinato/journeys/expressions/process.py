@@ -128,7 +128,9 @@ class Process:
         self._child.kill()
 
     def kill(self, wait_first: bool = False) -> None:
-        """Kill the process and clean up. Only the thread that uses this `Process` may call this method."""
+        """Kill the process and clean up. If `wait_first` is true, first wait up to one second for the process to end by
+        itself, so that its exit status shows why it ended. Only the thread that uses this `Process` may call this
+        method."""
         if wait_first:
             with suppress(subprocess.TimeoutExpired):
                 self._child.wait(1)  # it has closed its pipe: wait to learn how it ended

@@ -36,7 +36,7 @@ def wrong_placeholders(template: str) -> list[str]:
 
 
 def config_names(template: str) -> set[str]:
-    """Return the names of `platform.config` that a text uses."""
+    """Return the names of the `platform.config` values that the placeholders of a text use."""
     return {name for one in PLACEHOLDER.finditer(template) if (name := _config(one[1]))}
 
 
@@ -61,8 +61,9 @@ def fill(
 
 
 def fill_nested(template: Json, context: Mapping[str, Json], config: Mapping[str, Json]) -> Json:
-    """Replace the placeholders in all texts of an object or a list. If a text consists of exactly one placeholder, it
-    becomes the value itself, of any type. Raise `MissingValue` if a placeholder has no value."""
+    """Return a copy of `template` with the placeholders in all its texts replaced by their values. If a text consists
+    of exactly one placeholder, it becomes the value itself, of any type. Raise `MissingValue` if a placeholder has no
+    value."""
     if isinstance(template, Mapping):
         return {name: fill_nested(one, context, config) for name, one in template.items()}
     if isinstance(template, list):
@@ -97,7 +98,8 @@ def _within(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
 
 
 def fill_known(template: str, context: Mapping[str, Json]) -> str:
-    """Return a text with its placeholders replaced by their values. Placeholders without a value stay in the text."""
+    """Return `template` with its placeholders `${context.…}` replaced by their values. Placeholders without a value,
+    and placeholders of `platform.config`, stay in the text."""
 
     def value(match: re.Match[str]) -> str:
         looked_up = _look_up(match[1], context, {})

@@ -120,7 +120,9 @@ class _CompiledSchema:
 
 
 def _describe_mistakes(compiled: _CompiledSchema, value: Json) -> list[tuple[str, str]]:
-    """Return (JSON pointer, message) for each mistake, outermost first, or only one if all would take too long."""
+    """Return (JSON pointer, message) for up to 50 mistakes in an invalid value, outermost first. If listing all
+    mistakes would take too long, return a list with one pair: the first mistake, or only the message that the value
+    does not match its schema."""
     validator, work = compiled.validator, _estimate_cost(compiled.schema, value)
     if work.all <= _MOST_WORK:
         errors = sorted(validator.iter_errors(value), key=lambda one: len(one.instance_path))[:_MANY_FAULTS]
@@ -168,12 +170,12 @@ def matches(pattern: str, text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """The estimated cost of validating a value.
+    """The estimated cost of validating a value. Work is counted in parts of the value.
 
     - `pairs`: how many pairs of a schema part and a value part must be checked
-    - `all`: the work to list all mistakes, counted in value parts
-    - `most_of_one`: the work to list all mistakes that concern one schema part with `anyOf` or `oneOf`, counted in
-      value parts; if there are several such parts, the largest number; if there is none, 0
+    - `all`: the work to list all mistakes
+    - `most_of_one`: the work to list the mistakes of one schema part that has `anyOf` or `oneOf`; if several parts have
+      them, the largest number; if no part has them, 0
     """
 
     pairs: float
@@ -182,7 +184,8 @@ class _Cost:
 
 
 def _estimate_cost(schema: Any, value: Any) -> _Cost:
-    """Estimate the cost of validating a value. Return an infinite cost if the estimate would take too long."""
+    """Estimate the cost of validating a value. If the estimate would take too long, the cost is infinite. But
+    `most_of_one` is 0 if the schema has no `anyOf` and no `oneOf`."""
     counting = _CostCounter(schema)
     try:
         total = counting.count(schema, value)
@@ -311,7 +314,8 @@ def _patterns(schema: Any) -> Iterator[tuple[Path, str]]:
 
 @lru_cache(maxsize=4096)
 def _compiled_size(pattern: str) -> int:
-    """Return the approximate size of a compiled regular expression in bytes: 0 if it is invalid or over 4 MiB."""
+    """Return an upper bound of the size of a compiled regular expression, in bytes. Return 0 if the expression is
+    invalid, or larger than 4 MiB."""
     for size in (4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20):
         try:
             Draft202012Validator({"pattern": pattern}, pattern_options=RegexOptions(size_limit=size), offline=True)
@@ -371,7 +375,9 @@ def _anchors(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _resolve(schema: Any, named: Mapping[str, Any], reference: Any) -> Any:
-    """Return the part of the schema that a reference leads to, by anchor or by path."""
+    """Return the part of the schema that a reference leads to. A reference is an anchor such as `#name`, or a path such
+    as `#/$defs/name`. `named` maps each anchor to its part. An unknown anchor leads to the whole schema. If `reference`
+    is not a text that begins with `#`, return it unchanged."""
     if not isinstance(reference, str) or not reference.startswith("#"):
         return reference
     if not reference.startswith("#/"):
@@ -384,7 +390,8 @@ def _resolve(schema: Any, named: Mapping[str, Any], reference: Any) -> Any:
 
 @lru_cache(maxsize=1024)
 def _compile(written: str) -> _CompiledSchema:
-    """Compile a schema. Raise `OstinatoError` if it cannot be used: a stored schema may follow older rules."""
+    """Compile a schema, which is passed as JSON. Raise `OstinatoError` if the schema cannot be used. This can happen if
+    the schema was stored when other rules applied."""
     schema = orjson.loads(written)
     try:
         parts, recursive = _expanded_size(schema)

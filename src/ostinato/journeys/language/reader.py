@@ -83,7 +83,8 @@ def _definition(reading: Reading, document: JourneyDocument, value: dict[str, An
 
 
 def _mappers(document: JourneyDocument, mappers: Any) -> dict[str, Expression]:
-    """Return a dict from name to shared mapper. Problems are reported later, when `spec.mappers` is read."""
+    """Return a dict from name to shared mapper. Report no problems: they are reported when `spec.mappers` is read
+    later."""
     quiet = Reading(document.positions)
     named = mappers.items() if isinstance(mappers, dict) else ()
     return {name: expression(quiet, one, ("spec", "mappers", name)) for name, one in named}
@@ -115,7 +116,8 @@ def read_state(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def _without_removed(reading: Reading, value: dict[str, Any], path: Path) -> dict[str, Any]:
-    """Report old fields. Remove those that the language no longer has, and rename `default` to `next`."""
+    """Return a copy of a wait or webhook state without old fields, and report these fields. Fields that the language no
+    longer has are removed. The old field `default` is renamed to `next`."""
     block = value.get(value["type"])
     if isinstance(block, dict):
         for name in block.keys() & _REMOVED:

@@ -1,7 +1,9 @@
 """Read values of a document into dataclasses.
 
-A dataclass describes its own fields: each has a key and a shape. `read_object` reports fields that are missing,
-unknown, of the wrong type or out of range, each with its path. Nothing here depends on the meaning of a field.
+A field of such a dataclass is declared by `key`, with its key in the document and its shape. A shape is a function that
+reads one value. If it cannot read the value, it reports an error and returns a substitute. `read_object` reports fields
+that are missing, unknown, of the wrong type or out of range, each with its path. Nothing here depends on the meaning of
+a field.
 """
 
 from __future__ import annotations
@@ -72,8 +74,8 @@ def substitute(shape: Shape, path: Path) -> Any:
 
 
 def key(name: str, shape: Shape, default: Any = MISSING, *, make: Callable[[], Any] | None = None) -> Any:
-    """Declare a field of the language with its key, its shape, and its default. `make` creates a mutable default. A
-    field without a default is required."""
+    """Declare a field of a dataclass. `name` is the key of the field in the document, and `shape` reads its value.
+    `make` creates a mutable default. A field without `default` and `make` is required."""
     metadata = {"key": name, "shape": shape}
     if make is not None:
         return field(default_factory=make, metadata=metadata)
@@ -81,12 +83,13 @@ def key(name: str, shape: Shape, default: Any = MISSING, *, make: Callable[[], A
 
 
 def of(cls: type) -> Shape:
-    """Return the shape of an object that has the fields of this class and no others."""
+    """Return a shape that reads an object as an instance of `cls`, and reports fields that `cls` does not have."""
     return lambda reading, value, path: read_object(cls, reading, value, path)
 
 
 def later(shape: Callable[[], Shape]) -> Shape:
-    """Return a shape that calls `shape()` only when it reads a value, so that `shape` may use later definitions."""
+    """Return a shape that calls `shape()` each time it reads a value. So `shape` may use names that the module defines
+    later."""
     return lambda reading, value, path: shape()(reading, value, path)
 
 
@@ -162,8 +165,8 @@ def anything(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def _instance_of(cls: type, wanted: str) -> Shape:
-    """Return the shape of a value of the type `cls`. If a value has another type, the shape reports that, and uses
-    `cls()` instead, for example an empty text. `wanted` names the type in the report."""
+    """Return a shape that accepts values of the type `cls`. For any other value, the shape reports an error and returns
+    `cls()`, for example an empty text. `wanted` names the type in the error message, for example "a text"."""
 
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if isinstance(value, cls):
@@ -180,7 +183,9 @@ open_object = _instance_of(dict, "an object")  # its fields are not defined by t
 
 
 def text(pattern: re.Pattern[str] | None = None, example: str = "") -> Shape:
-    """Return the shape of a text that is not empty. If there is a pattern, the whole text must match it."""
+    """Return a shape that accepts texts that are not blank. If there is a `pattern`, the whole text must match it. If
+    there is an `example`, error messages suggest it. For any other value, the shape reports an error and returns an
+    empty text."""
 
     def read(reading: Reading, value: Any, path: Path) -> Any:
         if not isinstance(value, str):
@@ -309,12 +314,15 @@ class _WrittenExpression:
 
 
 def mapper(reading: Reading, value: Any, path: Path) -> Expression:
-    """Read an expression that computes a value. The key `mapperRef`, a shared mapper's name, is not read here."""
+    """Read an expression that computes a value. Instead of the expression, an object may have the key `mapperRef` with
+    the name of a shared mapper. The function `read_object` handles that key."""
     return expression(reading, value, path)
 
 
 def _resolve_mapper_ref(reading: Reading, value: Mapping[str, Any], path: Path, name: str) -> Expression:
-    """Return the mapper that a `mapperRef` names. Report an error if there is none, or if `value` also has a mapper."""
+    """Return the shared mapper that `value["mapperRef"]` names. If there is no such mapper, report an error and return
+    an empty expression. If `value` also has a mapper of its own, under the key `name`, report an error and return that
+    mapper."""
     wanted, here = value["mapperRef"], (*path, "mapperRef")
     if name in value:
         reading.add_error("mapper-twice", here, f"{name!r} and 'mapperRef' are both set", "leave one out", key=True)
@@ -337,7 +345,7 @@ def mapped(reading: Reading, value: Any, path: Path) -> Any:
 
 
 def or_mapped(shape: Shape) -> Shape:
-    """Return the shape of a value that is either a literal, which `shape` reads, or an object with a mapper."""
+    """Return a shape that reads an object with a mapper as an expression, and passes any other value to `shape`."""
     return either(lambda value: isinstance(value, dict), mapped, shape)
 
 

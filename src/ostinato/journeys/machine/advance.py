@@ -41,8 +41,9 @@ def begin(
     extra_bindings: Mapping[str, Json] | None = None,
     scheduled: bool = False,
 ) -> Decision:
-    """Create an instance, and advance it until it needs a result from outside. Its time limit is the shorter of
-    `within` and the definition's limit. The time counts from `accepted`, or from `now` if `accepted` is None."""
+    """Create an instance, and advance it until it needs a result from outside. Return the decision, which contains the
+    instance. The instance's time limit is the shorter of `within` and the definition's limit. The time counts from
+    `accepted`, or from `now` if `accepted` is None."""
     states = definition.graph(graph)
     limit = definition.spec.execution if graph == ("spec",) else None
     lengths = [within, None if limit is None else limit.max_duration_s * SECOND]
@@ -65,7 +66,8 @@ def begin(
 
 
 def advance(definition: Definition, instance: Instance, inputs: Sequence[Input], now: Micros) -> Decision:
-    """Apply inputs to an instance, in order. At or after its deadline, the instance times out instead."""
+    """Apply inputs to an instance, in order, and return the decision. The decision lists the inputs that the instance
+    refused. If the instance's deadline has passed, the instance times out first, and then refuses the inputs."""
     transitions = Transitions(definition, instance, now)
     refused: list[Input] = []
     for input in inputs:

@@ -52,9 +52,14 @@ from ostinato.model import Json
 class JoinDecision:
     """The decision of a join.
 
-    - `by`: with `allOf`, the first failed branch if the parallel state fails; otherwise the last branch that succeeded,
-      or the last branch that ended if none succeeded. With the other strategies, the deciding branch (see the module).
-    - `failed`: how the parallel state fails, or None if it does not fail.
+    - `by`: the branch that decided the join
+    - `failed`: how the parallel state fails, or None if it does not fail
+
+    With a strategy other than `allOf`, `by` is the deciding branch (see the module). With `allOf`, `by` depends on the
+    result:
+
+    - If the parallel state fails, `by` is the first branch that failed.
+    - Otherwise `by` is the last branch that succeeded. If no branch succeeded, `by` is the last branch that ended.
     """
 
     by: Frame
@@ -89,9 +94,9 @@ def decide_join(join: Join, branches: Sequence[Frame], *, mapped: bool = False) 
 
 
 def branch_contexts(split: Split, ended: Sequence[Frame], by: str | None) -> dict[str, Json]:
-    """Return the variable `branches` for the join's mapper: a dict from branch name to final context, or to None if the
-    branch did not succeed. If the strategy is not `allOf`, only the branch with the frame id `by`, which decided the
-    join, has a context."""
+    """Return the variable `branches` for the join's mapper. It is a dict from the name of each branch to its final
+    context. The value is None if the branch did not succeed. `by` is the frame id of the branch that decided the join.
+    If the strategy is not `allOf`, the values of all other branches are None."""
     heard = [one for one in ended if split.join.strategy == "allOf" or one.id == by]
     good = {str(one.branch): dict(one.context) for one in heard if one.ending is not None and one.ending.succeeded}
     return {one.name: good.get(one.name) for one in split.branches}

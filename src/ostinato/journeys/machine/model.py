@@ -111,7 +111,8 @@ DEADLINE = "journey:deadline"
 @dataclass(frozen=True, slots=True)
 class Instance:
     """An instance of a journey. `extra_bindings` are further variables for expressions, such as `outcome` in a
-    compensation. If `scheduled` is true, a schedule started the instance, so waiting for an input is an error."""
+    compensation. If `scheduled` is true, a state that waits for an input is an error, because no caller could submit
+    the input. It is true for runs of bindings and their compensations, for calls of APIs, and for read guards."""
 
     id: str
     definition: str

@@ -19,9 +19,9 @@ class UnusableValue(Exception):
 
 
 def merge_changes(base: Mapping[str, Json], versions: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
-    """Return `base` with the changes that each of `versions` made to it. Objects are merged field by field, at any
-    depth. If two versions changed the same field and not both values are objects, the later version wins. So a list is
-    replaced as a whole."""
+    """Return `base` with the changes of all `versions`. Each version is a changed copy of `base`. Objects are merged
+    field by field, at any depth. If several versions changed the same field, and the values are not all objects, the
+    last of these versions wins. So a list is replaced as a whole."""
     result = dict(base)
     for version in versions:
         for name in {**base, **version}:
@@ -39,7 +39,7 @@ def merge_changes(base: Mapping[str, Json], versions: Sequence[Mapping[str, Json
 
 
 def _same(value: Json, other: Json) -> bool:
-    """Return whether two values are equal as JSON. Unlike in Python, `true` and 1 are not equal."""
+    """Return whether two values are equal as JSON. Unlike in Python, `true`, 1 and 1.0 are not equal."""
     if value is other:
         return True
     if isinstance(value, Mapping) and isinstance(other, Mapping):
@@ -68,8 +68,13 @@ def _set_path(context: Mapping[str, Json], steps: Sequence[str], value: Json) ->
 
 
 def add_attributes(attributes: Mapping[str, str], value: Json) -> dict[str, str]:
-    """Return `attributes` with the fields of the object `value` added as texts. Raise `UnusableValue` if `value` is not
-    an object, if it has an attribute that exists already, or if the attributes are too many or too long."""
+    """Return `attributes` with the fields of the object `value` added as texts. Raise `UnusableValue` in these cases:
+
+    - `value` is not an object.
+    - An attribute in `value` exists already.
+    - There would be too many attributes.
+    - The name or value of an attribute is too long or invalid. For example, a name with `=` is invalid.
+    """
     if not isinstance(value, Mapping):
         raise UnusableValue(f"attributes are an object, not {_kind(value)}")
     for name in value:

@@ -169,7 +169,8 @@ def end_runs(
     changes: Sequence[Change], now: Micros, status: Status | None = None
 ) -> Operation[tuple[list[Row], list[Ended]]]:
     """End the locked runs of ended instances. A node that has claimed a run loses its claim. Each run gets `status`, or
-    the status of its instance if `status` is None. Return the events to write, and an `Ended` for each run."""
+    the status of its instance if `status` is None. Return (rows of the events, an `Ended` for each run). The caller
+    inserts the events."""
     ends = [run_end(change) for change in changes]
     for end in ends:
         end.status = status or end.status

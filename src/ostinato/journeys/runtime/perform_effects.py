@@ -148,7 +148,8 @@ async def perform_effect(
 
 def _limit_timer(runtime: JourneyRuntime, state: Timer, outcome: Outcome) -> Outcome:
     """Return a `Failure` if the timer would exceed the limit `longest_timer_s`. Otherwise return `outcome`, the outcome
-    of the timer's expression, even if it is invalid: the state machine reports that."""
+    of the timer's expression. An outcome that is a `Failure` or an invalid time is returned, too, because the state
+    machine reports it."""
     most = runtime.settings.limits.longest_timer_s
     if most is None or isinstance(outcome, Failure):
         return outcome

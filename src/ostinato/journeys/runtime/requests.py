@@ -1,4 +1,5 @@
-"""Validate the input of a request, and take the headers and query parameters for the context and outbound calls."""
+"""Read the requests that start an instance or submit an input. Validate the input. Select the headers and query
+parameters that are copied to the context, and the headers that are passed on to outbound calls."""
 
 from __future__ import annotations
 
@@ -33,9 +34,9 @@ def read_start_request(
     tags: tuple[str, ...] = (),
     attributes: Mapping[str, str] | None = None,
 ) -> StartRequest:
-    """Validate the input of a start. The context of the new instance is the body, plus the headers and query parameters
-    that the definition selects. Raise `NotValid` if the body is invalid, and `OstinatoError` if the tags or attributes
-    exceed a limit."""
+    """Validate the input of a start, and return the `StartRequest`. Its context is the body, plus the headers and query
+    parameters that the definition selects. Raise `NotValid` if the body is invalid, and `OstinatoError` if the tags or
+    attributes exceed a limit."""
     if not isinstance(body, Mapping):
         raise NotValid("the input", "", f"{short_json(body)} is not an object")
     check_size(body)

@@ -66,7 +66,8 @@ WriteBatch = Callable[["DecisionBatch", bool], Awaitable["Instance | None"]]
 
 @dataclass(slots=True)
 class DecisionBatch:
-    """The decisions since the last write."""
+    """The decisions of a segment that are not stored yet. The next write stores them as one `Change`, with these
+    `extra_writes` and this `on_problem`."""
 
     decisions: list[Decision]
     extra_writes: list[ExtraWrite]

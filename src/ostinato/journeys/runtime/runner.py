@@ -100,7 +100,8 @@ class JourneyRunner:
     # Writing
 
     async def start_instance(self, start: PendingStart) -> InstanceChanged:
-        """Store a new instance, in one transaction with others that are started at the same time."""
+        """Store a new instance, and return the result (see `start_instances`). Instances that are started at the same
+        time are stored in one transaction."""
         return await self._starts.write(start)
 
     async def _start(self, starts: Sequence[PendingStart]) -> list[InstanceChanged]:

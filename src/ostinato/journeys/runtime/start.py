@@ -123,8 +123,8 @@ def _find_earlier_start(definition: Definition, run: Run) -> Operation[InstanceC
 
 
 def claim_runs(runs: Sequence[tuple[Run, str | None]], now: Micros) -> Operation[list[Row]]:
-    """Claim runs for nodes. `runs` has pairs (run, node). If the node of a pair is None or not registered, its run is
-    not claimed and stays ready. Return the events to write."""
+    """Claim runs for nodes, and update the claimed `Run` objects. `runs` has pairs (run, node). If the node of a pair
+    is None or not registered, its run is not claimed. Return the rows of the events, which the caller inserts."""
     events: list[Row] = []
     for node in dict.fromkeys(node for _, node in runs if node is not None):
         wanted = {run.id: run for run, of in runs if of == node}

@@ -35,9 +35,10 @@ def stop(
     run: Run, status: Status, reason: str | None, now: Micros, kinds: Kinds
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
     """End an instance and its run with `status`, even if a node runs the instance. If no instance is stored yet, begin
-    a new instance and end it. Return (status of the run, events to write, an `Ended` for each ended run).
+    a new instance and end it. If `status` is `TERMINATED`, the instance is not compensated. Return (status of the run,
+    rows of the events, an `Ended` for each ended run). The caller inserts the events.
 
-    In these cases something else happens. The first case that applies counts:
+    There are exceptions. If several apply, only the first one counts:
 
     - If the instance cannot be loaded or begun, end only the run, with `status`.
     - If a new instance would end as soon as it begins, end only the run, with `status`.
@@ -45,8 +46,6 @@ def stop(
       ends after that decision.
     - If the stored instance has ended otherwise, end only the run, with the status of the instance.
     - If `status` is `CANCELLED` and the journey is not cancellable, change nothing.
-
-    If this call ends the instance and `status` is `TERMINATED`, the instance is not compensated.
     """
     match status:
         case Status.CANCELLED:

@@ -53,8 +53,9 @@ def submit(
     actor: str | None = None,
     tries: int = 0,
 ) -> Operation[InstanceChanged]:
-    """Apply an input to an instance that does not run on this node. If another node holds the run, that node loses its
-    claim. The effects that were in progress there are repeated under the same keys.
+    """Apply an input to an instance that does not run on this node, and return the changed instance. `extra_write`
+    makes further writes in the same transaction. If the run does not end, claim it for `node`. If another node holds
+    the run, that node loses its claim. The effects that were in progress there are repeated under the same keys.
 
     Raise `StepNotActive` if the instance does not wait for the input, and `Outdated` if the run has changed since the
     snapshot. `tries` counts earlier attempts of this call. If an earlier attempt was committed, the input is not
@@ -115,8 +116,14 @@ def input_taken(run: str, call: str) -> Operation[bool]:
 
 
 def find_answer(run: str, step: str, key: str, digest: str) -> Operation[str | None]:
-    """Return the stored answer to an earlier submit with this key: an empty text while that submit is in progress, or
-    None if there was none. Raise `StepAnswered` if that submit had another input."""
+    """Find the answer to an earlier submit with the same key, and return one of these values:
+
+    - None, if there was no such submit
+    - an empty text, if the submit is still in progress
+    - otherwise the stored answer
+
+    `digest` is the hash of the caller's input. Raise `StepAnswered` if the earlier submit had another input.
+    """
     rows = yield sql("step_answer", run_id=run, step=step, key=key)
     if not rows:
         return None

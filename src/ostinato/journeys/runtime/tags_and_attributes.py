@@ -51,7 +51,12 @@ def read_tags_and_attributes(
 
 
 def check_labels(tags: tuple[str, ...], attributes: Mapping[str, str]) -> None:
-    """Raise `OstinatoError` if there are too many tags or attributes, or if one of them is too long."""
+    """Raise `OstinatoError` if there are too many tags or attributes, or if one of them is invalid. These are invalid:
+
+    - a tag or the name of an attribute that is empty
+    - a tag, a name or a value that is not a text, is too long, or contains a NUL character
+    - the name of an attribute that contains `=`
+    """
     if len(tags) > MOST_TAGS:
         raise OstinatoError(f"it would have {len(tags)} tags; the maximum is {MOST_TAGS}")
     if len(attributes) > MOST_ATTRIBUTES:
@@ -84,7 +89,8 @@ def _texts(value: Json) -> Iterator[str]:
 
 
 def _at(body: Json, path: str) -> Json:
-    """Return the value at a path such as `customer.id`, with or without `payload.`, `context.` or `$.` before it."""
+    """Return the value in `body` at a path such as `customer.id`, or None if there is no value. The path may begin with
+    `payload.`, `context.` or `$.`, which has no effect."""
     steps = path.removeprefix("$.").removeprefix("payload.").removeprefix("context.").split(".")
     for step in steps:
         body = body.get(step) if isinstance(body, Mapping) else None

@@ -1,5 +1,5 @@
-"""Fire the timers of instances. Only an instance whose run is waiting can take a timer. If its run is ready, active or
-locked, the timer is postponed by up to a second. Outdated timers are ignored."""
+"""Fire the timers of instances. A timer is applied only if the run of the instance is waiting. If the run is ready,
+active or locked, the timer is postponed by up to a second. Outdated timers are ignored."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Run the task `kafkaPublish:v1`, which ends when the cluster has accepted one record. If the task is repeated after a
-crash, consumers recognize the duplicate by its `idempotency-key` header."""
+"""Run the task `kafkaPublish:v1`, which publishes one record to Kafka and ends when the cluster has confirmed the
+record. If the task is repeated after a crash, the record may be published twice. Both records have the same
+`idempotency-key` header, so consumers can recognize the duplicate."""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ def standard_plugins(settings: JourneySettings | None = None) -> Plugins:
 
 
 def standard_kinds(settings: JourneySettings | None = None) -> list[TaskKind]:
-    """Return the task kinds. A kind whose optional packages are not installed is replaced by a `MissingExtra`."""
+    """Return the task kinds that come with Ostinato. If the extra `auth` is not installed, the kinds `jwtValidate:v1`
+    and `mtlsValidate:v1` are replaced by a `MissingExtra`."""
     settings = settings or JourneySettings()
     return [
         HttpCall(settings),

@@ -18,8 +18,13 @@ _NAMED = 20
 
 
 async def prepare(schedules: Schedules, declarations: Declarations, store: Store, now: Micros, *, prune: bool) -> None:
-    """Log late schedules, set the timer that deletes old rows, compute next times again if the time zone rules have
-    changed, and apply the code's declarations. With `prune`, close schedules that the code no longer declares."""
+    """Prepare the schedules of a node, in this order:
+
+    - Log which schedules are late.
+    - Set the timer that deletes old rows, unless it exists already.
+    - If the time zone rules have changed, compute the next times of the schedules again.
+    - Apply the schedules that the code declares. With `prune`, close schedules that the code no longer declares.
+    """
     late = await schedules.late()
     if late:
         whole = Lateness(sum(one.late for one in late.values()), sum(one.will_run for one in late.values()))

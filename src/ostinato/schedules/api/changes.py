@@ -105,8 +105,8 @@ class Schedules(ScheduleQueries):
 
     async def create_many(self, drafts: Sequence[Schedule], *, request_id: str | None = None) -> int:
         """Create schedules from drafts (see `draft`), and return the number of drafts. Each transaction creates up to
-        500 schedules. Raises AlreadyExists if a name is taken. In that case, the transaction with that name creates
-        nothing, and the schedules of earlier transactions stay."""
+        500 schedules. If the name of a draft is taken, raise AlreadyExists. The transaction with this draft then
+        creates nothing. Schedules that earlier transactions created are kept."""
         for begin in range(0, len(drafts), _PAGE):
             part = drafts[begin : begin + _PAGE]
             part_request = None if request_id is None else f"{request_id}/{begin}"
@@ -228,8 +228,8 @@ class Schedules(ScheduleQueries):
         token: int | None = None,
         request_id: str | None = None,
     ) -> Changed:
-        """Run a schedule now. `input` replaces the action's input for this run. `run` of the result says whether the
-        run started, waits or was skipped."""
+        """Run the action of a schedule now. For this run, `input` replaces the action's input, and `overlap` replaces
+        the schedule's overlap policy. The result's `run` says whether the run started, waits or was skipped."""
         policy = None if overlap is None else read_overlap(overlap)
         call = self._call(name, "trigger", request_id, token, digest(input, overlap))
         answer = await self._run(lambda: edit.trigger(call, policy, input), call)
@@ -340,9 +340,13 @@ class Schedules(ScheduleQueries):
     async def delete(
         self, name: str, *, running: str = "leave", token: int | None = None, request_id: str | None = None
     ) -> Changed:
-        """Close a schedule. Its rows are deleted later, after the app's `keep_runs`. `running` says what happens to its
-        active runs: "leave", "cancel" or "terminate". `note` of the result warns if code or a file declares the
-        schedule and will create it again."""
+        """Close a schedule. Its backfills are cancelled, and the runs that its overlap policy holds back are dropped.
+        `running` says what happens to its other unfinished runs: "leave", "cancel" or "terminate". The rows of the
+        schedule are deleted later, after the app's `keep_runs`.
+
+        If code or a file declares the schedule, the next start of a node or the next `apply` will create it again. The
+        result's `note` then has a warning. Otherwise `note` is None.
+        """
         if running not in ("leave", "cancel", "terminate"):
             raise OstinatoError(f"running {running!r} is unknown; use 'leave', 'cancel' or 'terminate'")
         call = self._call(name, "delete", request_id, token, running)
@@ -409,8 +413,8 @@ class Schedules(ScheduleQueries):
     async def entries(
         self, *, match: str = "*", tag: str | None = None, after: str = "", limit: int = 100
     ) -> dict[str, dict[str, Any]]:
-        """Return entries of the file that `export` writes, as a dict by schedule name. The dict has up to `limit`
-        entries, with names that sort after `after`."""
+        """Return a dict from schedule name to the entry that `export` would write for this schedule. The dict has the
+        first `limit` matching schedules whose names sort after `after`."""
         schedules = [one async for one in self._matching(match, tag, None, None, after, limit)]
         return dict(await self._each((one.name, entry(one)) for one in schedules))
 
@@ -454,9 +458,14 @@ class Schedules(ScheduleQueries):
         job: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Exception | None]:
-        """Call `do` with the name of every matching schedule, for example `await
-        app.schedules.each(app.schedules.pause, tag="x")`. After each call, call `progress` with the number of calls so
-        far and of all calls. Return a dict from schedule name to the OstinatoError that the call raised, or None."""
+        """Call `do` with the name of each matching schedule, one after the other. For example,
+        `await app.schedules.each(app.schedules.pause, tag="x")` pauses all schedules with the tag x. Return a dict from
+        schedule name to the OstinatoError that the call raised, or None if the call succeeded. An error of another type
+        ends the loop and is raised.
+
+        After each call of `do`, call `progress(done, total)`. `done` is the number of schedules so far, and `total` is
+        the number of all matching schedules.
+        """
         names = [one.name async for one in self._matching(match, tag, state, job)]
         done: dict[str, Exception | None] = {}
         for name in names:

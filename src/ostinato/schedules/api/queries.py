@@ -212,9 +212,16 @@ class ScheduleQueries:
         pauses: Sequence[tuple[Moment, Moment]] = (),
         seed: int = 0,
     ) -> Simulation:
-        """Simulate a schedule, given by name or as a draft, over a period. The decisions are those of the engine.
-        `run_time` is a length such as `"20m"`, a list of lengths to draw from, or a function that takes a
-        `random.Random` and returns a length. Numbers are seconds."""
+        """Simulate a schedule from `first` to `last`, with the same decisions as on a node. Raises OstinatoError if a
+        period ends before it begins, or if the simulation is too large.
+
+        - `schedule`: the name of a stored schedule, or a draft
+        - `run_time`: how long the runs take: a length such as `"20m"`, a list of lengths to draw from, or a function
+          that takes a `random.Random` and returns a length; a number means seconds
+        - `outages`: the periods in which no node is up, each as (start, end)
+        - `pauses`: the periods in which the schedule is paused, each as (start, end)
+        - `seed`: the seed of the random draws; the same seed gives the same draws
+        """
         play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
         # In a thread: a long period takes seconds, and a node in this event loop has to renew its lease.
         return await asyncio.to_thread(play)
@@ -231,8 +238,9 @@ class ScheduleQueries:
         pauses: Sequence[tuple[Moment, Moment]] = (),
         seed: int = 0,
     ) -> T:
-        """Simulate a schedule in another process, with a time limit, and return `show(simulation)`. `show` also runs in
-        that process, so it must be a module-level function."""
+        """Simulate a schedule as `simulate` does, but in a child process, and return `show(simulation)`. `show` is also
+        called in the child process, so it must be a module-level function. Raises `TooMuch` if the work takes too long
+        or needs too much memory, and `Busy` if too many other computations are waiting."""
         play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
         return await self._around.computing.call(self._around.namespace, _play_and_show, show, play)
 

@@ -17,12 +17,12 @@ Judge = Callable[[Occurrence], Reason | None]
 class Generated:
     """The due occurrences that `generate` has listed.
 
-    - `reached`: the new value of `Schedule.reached`; when the listed occurrences are processed, all nominal times up to
-      this time are processed
+    - `reached`: the new value of `Schedule.reached`; once the list is processed, all nominal times up to `reached` are
+      processed
     - `wake`: when to call `generate` again, or None if no occurrence follows
     - `more`: whether the list was cut off, so that further occurrences are due already
-    - `coalesced`: the number of late times that get no run and that no run represents yet; the next run after this list
-      will represent them
+    - `coalesced`: the number of late times that get no run and that no run in this list represents; the next run after
+      this list will represent them
     - `late`: the number of late occurrences in the list
     """
 

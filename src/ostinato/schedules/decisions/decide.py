@@ -1,5 +1,6 @@
-"""Decide which occurrences of a schedule start, wait or do not run: at firings, triggers, steps of backfills and ends
-of runs, and in simulations. Pure. The module `fast_path` handles the most common firings and ends of runs."""
+"""Decide which occurrences of a schedule start, wait or do not run. The functions are pure. They are used when a
+schedule fires, when a user triggers it, for the steps of backfills, when a run ends, and in simulations. The most
+common firings and ends of runs do not need them: the module `fast_path` handles these."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ BACKFILL = "backfill-"  # what the origin of a backfill's occurrences begins wit
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """An unfinished run, with the fields of its newest attempt. `waiting`: whether the overlap policy holds it back."""
+    """An unfinished run of a schedule. The fields are those of its newest attempt. `waiting` is true if the overlap
+    policy holds the run back."""
 
     id: str
     root_id: str
@@ -80,7 +82,9 @@ class Decision:
 def advance(
     schedule: Schedule, live: Sequence[Live], now: Micros, new_id: Callable[[], str], *, batch: int = BATCH
 ) -> Decision:
-    """Decide about everything that is due by now, and move the schedule on to its next time."""
+    """Decide which due times and which waiting runs of a schedule start, wait or do not run. Nothing is written: a
+    caller can pass the returned decision to `write_decisions`. The schedule in the decision has its new `reached` and
+    `next`. If more than `batch` times are due, the others are left for the next call."""
     generated = generate(schedule, now, batch)
     decision = decide(schedule, live, generated.occurrences, now, new_id, generated)
     decision.late = 0 if schedule.paused else generated.late  # times within a pause are not late
@@ -152,7 +156,9 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
 
 
 def complete_if_idle(decision: Decision, live: Sequence[Live]) -> Decision:
-    """Complete the schedule if it has no next time and no live run. A schedule without a spec never completes."""
+    """Complete the schedule of a decision if it is `idle` and the decision leaves it no unfinished run: set its state
+    to COMPLETED, and `decision.completed` to true. Return the same decision. `live` has the runs that were unfinished
+    before the decision."""
     schedule = decision.schedule
     if decision.start or decision.hold or decision.release or not idle(schedule):
         return decision
@@ -163,7 +169,12 @@ def complete_if_idle(decision: Decision, live: Sequence[Live]) -> Decision:
 
 
 def idle(schedule: Schedule) -> bool:
-    """Return whether a schedule has no next time and no unfinished backfill, so that it completes with its last run."""
+    """Return whether the schedule completes when its last run ends. It does if all these conditions hold:
+
+    - The state of the schedule is RUNNING, and the schedule is not paused.
+    - The spec has sources, but the schedule has no next time.
+    - The schedule has no unfinished backfill.
+    """
     over = schedule.next is None and not schedule.paused and not schedule.spec.manual
     return over and not schedule.memory.backfills and schedule.state is State.RUNNING
 
@@ -316,8 +327,8 @@ def _next_memory(
     new_id: Callable[[], str],
     generated: Generated | None,
 ) -> Memory:
-    """Return the memory that the schedule has after a decision. As a side effect, add a row to `decision.passed` for
-    due times in `fresh` that get no run. Several such times may share a row."""
+    """Return the memory of the schedule after a decision. As a side effect, add rows to `decision.passed` for the due
+    times in `fresh` that get no run. Several of these times may share a row."""
     counts = dict(memory.counts)
     started = len(decision.start) + len(decision.release)
     if started:

@@ -25,7 +25,13 @@ class StoreChanged(Conflict):
 def make_plan(
     call: edit.Call, wanted: Sequence[Schedule], origins: Iterable[str], *, prune: bool = False, take: bool = False
 ) -> Operation[Plan]:
-    """Return the steps that make the store match `wanted`."""
+    """Return the plan that makes the store match `wanted`. Nothing is changed.
+
+    - `origins`: the code or files that declare schedules; if a stored schedule has one of these origins, but is not
+      wanted, its step has the verb `missing`
+    - `prune`: whether `apply_plan` closes the schedules whose step has the verb `missing`
+    - `take`: whether to change even those schedules that another origin declares
+    """
     stored: dict[str, Schedule] = {}
     for begin in range(0, len(wanted), _BATCH):
         names = [(call.namespace, one.name) for one in wanted[begin : begin + _BATCH]]
@@ -48,9 +54,15 @@ def apply_plan(
     take: bool = False,
     leave_taken: bool = False,
 ) -> Operation[Plan]:
-    """Make a plan, apply it and return it. If another origin declares a wanted schedule, `take` takes the schedule
-    over, and `leave_taken` leaves it unchanged. Without either, DeclaredElsewhere is raised. Raises StoreChanged if
-    another process created or closed one of the schedules at the same time."""
+    """Make a plan with `make_plan`, apply it, and return it. If another origin declares a wanted schedule differently,
+    there are three cases:
+
+    - With `take`, the schedule is taken over.
+    - With `leave_taken`, the schedule is left unchanged.
+    - With neither, DeclaredElsewhere is raised.
+
+    Raises StoreChanged if another process created or closed one of the schedules at the same time.
+    """
     origins = list(origins)
     # Lock in name order to avoid deadlocks.
     wanted = sorted(wanted, key=lambda one: one.name)
@@ -89,8 +101,9 @@ def _update(call: edit.Call, wanted: Schedule) -> Operation[edit.Answer]:
 
 
 def defer_events(work: Operation[T], events: list[Row]) -> Operation[T]:
-    """Run the operation `work`, but add its events to `events`. The caller writes them at the end of its transaction,
-    because writing events takes a lock that makes other transactions wait until the commit."""
+    """Run the operation `work`, and return its result. Its events are not written, but added to the list `events`. The
+    caller writes them at the end of its transaction, because writing events takes a lock that makes other transactions
+    wait until the commit."""
     try:
         statement = next(work)
         while True:

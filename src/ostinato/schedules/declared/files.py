@@ -89,7 +89,8 @@ def parse_schedules(
 
 
 def read_yaml(text: str, file: str) -> Document:
-    """Read YAML, or JSON if the file's suffix says so. Raises FileError if nothing can be read."""
+    """Read a text as JSON if the name `file` ends with `.json`, otherwise as YAML. Raises FileError if the text cannot
+    be read to its end. Mistakes that do not prevent this are in `problems` of the returned document."""
     document = read_document(text, file)
     if not document.readable:
         reason = document.problems[-1]
@@ -213,7 +214,13 @@ class _Reading:
                 self._part(inner, name, key, part, {"action": {**target, key: part}})
 
     def _part(self, path: Path, name: str, key: str, value: Any, part: Mapping[str, Any]) -> None:
-        """Check one part of a definition separately, so that a mistake is reported at its place in the file."""
+        """Check some settings of a schedule. If they have a mistake, add it to `problems`, with its place in the file.
+
+        - `path`: the place of the settings in the document
+        - `name`: the name of the schedule
+        - `key`, `value`: the setting to name in the error message
+        - `part`: the settings to check, as a dict for `define`
+        """
         if key in _YES_OR_NO:
             if not isinstance(value, bool):
                 self._wrong(path, f"{key} {short_repr(value)} is neither true nor false", name)

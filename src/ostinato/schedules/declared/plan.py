@@ -139,7 +139,7 @@ class Plan:
 
 
 class DeclaredElsewhere(Conflict):
-    """Raised if another origin declares some of the wanted schedules. Nothing was changed."""
+    """Raised if another origin declares some of the wanted schedules differently. Nothing was changed."""
 
     def __init__(self, plan: Plan) -> None:
         owners = ", ".join(f"{step.name!r} ({step.owner})" for step in plan.conflicts[:5])

@@ -76,9 +76,15 @@ progress_row = writer("id reached state made finished reason".split())  # for `s
 def step(
     backfill: Backfill, schedule: Schedule, outstanding: int, now: Micros, batch: int
 ) -> tuple[Backfill, list[Occurrence], Micros | None]:
-    """Compute the next step of a backfill. Pure. Return (backfill after the step, occurrences of the step, time of the
-    following step). The time is None if the backfill is complete. `outstanding` is the number of its unfinished runs.
-    The step adds runs only up to `batch` unfinished runs, so that scheduled runs find free workers."""
+    """Compute the next step of a backfill. Return (backfill after the step, occurrences of the step, time of the
+    following step). The time is None if the backfill is complete. This function is pure.
+
+    - `outstanding`: the number of unfinished runs that the backfill has
+    - `batch`: the largest number of unfinished runs that the backfill may have after the step; the limit keeps workers
+      free for scheduled runs
+
+    If the backfill has a `rate`, the step has at most `rate` occurrences, or one if the rate is lower.
+    """
     room = max(0, batch - outstanding)
     if backfill.rate is not None:
         room = min(room, max(1, int(backfill.rate)))
@@ -101,7 +107,12 @@ def step(
 def fire(
     timers: Sequence[Timer], now: Micros, maker: Maker, new_id: Callable[[Micros], str], batch: int
 ) -> Operation[list[Row]]:
-    """Run the next step of each of these backfills. Return events to write."""
+    """Run the next step of each backfill that has a timer in `timers`. Return the events, which the caller writes.
+
+    - If the backfill does not exist or is not running, ignore its timer.
+    - If another transaction has locked the backfill's schedule, postpone the timer.
+    - If the schedule cannot be read, park the schedule.
+    """
     events: list[Row] = []
     for timer in timers:
         rows = yield sql("backfill", id=timer.owner)
@@ -134,8 +145,9 @@ def advance(
     *,
     save: bool = True,
 ) -> Operation[tuple[Schedule, list[Row]]]:
-    """Run the next step of a backfill whose schedule is locked. Return the schedule after the step, and events to
-    write. With `save=False`, the caller writes the schedule's row."""
+    """Run the next step of a backfill, and write the runs and the backfill's progress. The schedule must be locked.
+    Return (schedule after the step, events). The caller writes the events. If `save` is false, the caller also writes
+    the schedule's row."""
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     outstanding = sum(one.detail.get("origin") == backfill.origin for one in live)
     after, occurrences, again = step(backfill, schedule, outstanding, now, batch)
@@ -172,7 +184,8 @@ def _backfill_event(now: Micros, schedule: Schedule, name: str, backfill: Backfi
 
 
 def start(backfill: Backfill, schedule: Schedule, now: Micros) -> Operation[tuple[Schedule, list[Row]]]:
-    """Store a new backfill, and set the timer of its first step. Return the changed schedule and events to write."""
+    """Store a new backfill, and set the timer of its first step. Return (changed schedule, events). The caller writes
+    both."""
     yield sql("insert_backfill", [backfill_row(backfill)])
     yield sql("set_timers", [timer_row(backfill.timer)])
     memory = replace(schedule.memory, backfills=schedule.memory.backfills + 1)
@@ -183,8 +196,8 @@ def start(backfill: Backfill, schedule: Schedule, now: Micros) -> Operation[tupl
 def set_state(
     backfill: Backfill, schedule: Schedule, state: str, now: Micros, maker: Maker, reason: str | None
 ) -> Operation[tuple[Schedule, list[Row]]]:
-    """Pause, resume or cancel a backfill whose schedule is locked. Cancelling also drops the backfill's waiting runs.
-    Return the changed schedule and events to write."""
+    """Set the state of a backfill to `paused`, `running` or `cancelled`. Cancelling also drops the backfill's waiting
+    runs. The schedule must be locked. Return (changed schedule, events). The caller writes both."""
     resumed, cancelled = state == "running", state == "cancelled"
     if resumed:
         yield sql("set_timers", [timer_row(backfill.timer._replace(due=now))])

@@ -1,9 +1,17 @@
 """Handle plain firings of schedules, and plain successes of their runs, on a fast path. Most firings and successes are
 plain.
 
-A firing is plain if exactly one time is due and on time, a later time follows, and no run of the schedule is
-unfinished. No skip, move or limit may apply. A success is plain if no run or backfill of the schedule waits, and the
-schedule has a next time.
+A firing is plain if all these conditions hold:
+
+- Exactly one time is due. It is on time, and a later time follows.
+- No run of the schedule is unfinished.
+- The schedule is running and not paused. It has no companion, no limit on the number of its actions, and the current
+  version of the time zone rules.
+- The schedule has no skipped, moved or coalesced times, and no times of an earlier spec.
+- The action starts a job, without a serial key, a concurrency key or a deadline.
+
+A success is plain if the schedule has a next time, no waiting run and no unfinished backfill, and if its action has no
+`facts` (see `Action.facts`).
 
 The fast path does not read the whole schedule or call `decide`. It must write the same rows as the slow path. The slow
 path is `decide.advance` with `write.write_decisions` for a firing, and `run_ended.remember` for a success.
@@ -136,8 +144,9 @@ def _previous(compiled: Compiled, nominal: Micros) -> Micros | None:
 
 
 def write_firings(firings: Sequence[Firing], now: Micros, direct: DirectClaim) -> Operation[list[Row]]:
-    """Write the runs of `firings`, the schedules and their next timers. This node claims as many runs as it can start.
-    Return events to write, in the same order as the slow path."""
+    """Insert a new run for each firing, store the new state of its schedule, and set the schedule's next timer.
+    `direct` claims as many of the new runs as this node can start now. The other runs become ready. Return the events,
+    in the same order as on the slow path. The caller writes them."""
     claimed = yield from direct.insert([firing.run for firing in firings], now)
     yield sql("pass_schedules", [firing.schedule for firing in firings])
     yield sql("set_timers", [firing.timer for firing in firings])
@@ -157,8 +166,12 @@ def _run_started(firing: Firing) -> Row:
 
 
 def plain_success(row: Row, result: str | None, now: Micros) -> Row | None:
-    """Return the row for the statement `note_outcomes` after a run of a schedule succeeded with `result`, or None if
-    the success needs the slow path. `row` is the schedule's row from the statement `lock_owners`."""
+    """Return a row of parameters for the statement `note_outcomes`, which stores that the last run of a schedule
+    succeeded. Return None if the success needs the slow path.
+
+    - `row`: the schedule's row from the statement `lock_owners`
+    - `result`: the result of the run as JSON text, or None if it has no result
+    """
     id, following, memory = row
     if following is None or '"waiting"' in (memory or "") or '"backfills"' in (memory or ""):
         return None

@@ -1,6 +1,6 @@
-"""Fire the timers of schedules. A timer starts due occurrences, starts a step of a backfill, or retries a run's action.
-If another transaction has locked a schedule, the beat (the loop that fires timers) does not wait for the lock, but
-postpones the schedule's timer. Otherwise both transactions could wait for each other."""
+"""Fire the timers of schedules. A timer starts the due occurrences of a schedule, runs a step of a backfill, or tries
+again to build a run. If another transaction has locked a schedule, the beat (the loop that fires timers) does not wait
+for the lock. It postpones the schedule's timer instead. Otherwise both transactions could wait for each other."""
 
 from __future__ import annotations
 
@@ -48,7 +48,14 @@ def purposes(maker: Maker, new_id: Callable[[Micros], str], backfill_batch: int)
 def fire_due(
     timers: Sequence[Timer], now: Micros, maker: Maker, new_id: Callable[[Micros], str], direct: DirectClaim
 ) -> Operation[list[Row]]:
-    """Fire the due schedules. Return events to write. A schedule that cannot be read, decided or written is parked."""
+    """Fire the schedules of these timers: decide about their due times, and write the decisions. Return the events,
+    which the caller writes.
+
+    - If a schedule cannot be read, decided or written, park it.
+    - If another transaction has locked a schedule, postpone its timer.
+    - If this node cannot start the runs of a schedule, postpone its timer, so that another node can fire it.
+    - If a schedule is paused or not running, ignore its timer.
+    """
     rules = rules_in_force().version
     briefs = yield from lock_free(timers, [t.owner for t in timers], now, brief=rules)
     live = yield from load_live_runs([id_of(brief) for brief in briefs], hold=True)

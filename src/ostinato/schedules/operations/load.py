@@ -21,9 +21,10 @@ def lock_free(
     """Lock the schedules `ids`, and return their rows. If another transaction has locked a schedule, leave the schedule
     out, and postpone its timer. If a schedule no longer exists, leave it out.
 
-    - `timers`, `ids`: the timers, and for each timer the id of its schedule
-    - `brief`: None to get rows with all columns; to get the shorter rows of the statement `due_schedules`, the current
-      version of the time zone rules, which is a parameter of that statement
+    - `timers`: the timers that are due
+    - `ids`: for each timer, the id of its schedule
+    - `brief`: If None, the rows have all columns. Otherwise the statement `due_schedules` reads shorter rows. It needs
+      the current version of the time zone rules, so `brief` must be this version.
     """
     wanted = [(id,) for id in dict.fromkeys(ids)]
     if brief is None:

@@ -15,8 +15,8 @@ from ostinato.when.instants import Micros
 
 
 def park(parked: Sequence[tuple[Schedule, str]], now: Micros) -> Operation[list[Row]]:
-    """Park schedules after errors: a parked schedule does not fire until a user repairs or resumes it. `parked` has
-    each schedule with the reason, which is shown to users. Return events to write."""
+    """Park schedules after errors. A parked schedule does not fire until a user repairs or resumes it. `parked` has a
+    pair (schedule, reason) for each schedule. Users can see the reason. Return the events, which the caller writes."""
     if not parked:
         return []
     yield sql("park_schedules", [(schedule.id, reason) for schedule, reason in parked])
@@ -29,7 +29,8 @@ def park(parked: Sequence[tuple[Schedule, str]], now: Micros) -> Operation[list[
 
 
 def park_owner(timer: Timer, reason: str, now: Micros) -> Operation[bool]:
-    """Park the schedule of a timer that cannot be fired. Return False if the schedule does not exist."""
+    """Park the schedule that owns `timer`, because the timer cannot be fired, and write the event. Return True if the
+    schedule was parked, and False if it does not exist."""
     rows = yield sql("schedules_by_ids", [(timer.owner,)])
     if not rows:
         return False

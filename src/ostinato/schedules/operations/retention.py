@@ -1,5 +1,6 @@
-"""Delete old rows in batches: answers to requests, closed schedules, ended backfills, and occurrences beyond `keep`.
-The timer for this work also serves to add search labels to schedules that an earlier version of Ostinato wrote."""
+"""Delete old rows in batches: answers to requests, closed schedules, ended backfills, and occurrences beyond the policy
+`keep`. A timer starts each batch. When this timer fires, search labels are also added to schedules that an earlier
+version of Ostinato wrote."""
 
 from __future__ import annotations
 
@@ -53,8 +54,8 @@ def keep(
     - Answers to requests: delete answers that are older than `KEEP_ANSWERS`.
     - Closed schedules and backfills: delete those that ended before `before`.
     - Occurrences: read one batch of schedules with ids after `after`. If a schedule has the policy `keep`
-      (`Policies.keep`), keep its unfinished occurrences and the newest `keep` finished ones. Delete the others, at
-      most one batch per schedule.
+      (`Policies.keep`), keep its unfinished occurrences, the newest `keep` finished ones, and a shared row that may
+      still get further times (`Stretch.run`). Delete the others, at most one batch per schedule.
 
     Return (cursor, full). The cursor is the `after` of the next call, or "" after the last schedule. `full` is true if
     one of the batches was full, so that more rows may remain to delete.

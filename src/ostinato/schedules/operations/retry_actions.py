@@ -1,6 +1,6 @@
-"""Build the action of a run again, if the action could not be built when the run was inserted. A run gets up to four
-retries. The pauses before the retries are 1, 2, 4 and 8 s. If the overlap policy has held the run back, the first retry
-follows at once when the policy lets the run start. If the last retry fails, the run fails."""
+"""Build a run again if it could not be built when its row was inserted. There are up to four retries, after pauses of
+1, 2, 4 and 8 s. If the last retry fails, the run fails. If the overlap policy has held the run back, the first retry
+has no pause: it follows at once when the policy lets the run start."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ TRIES = 5  # to build the action of a run, before the run fails
 
 
 def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list[Row]]:
-    """Try again to build runs of schedules that could not be built before. `timers` has a timer for each run. Return
-    events to write.
+    """Try again to build runs that could not be built before. `timers` has a timer for each run. Return the events,
+    which the caller writes.
 
     - If the run can be built now, it becomes ready, or waits for its serial key or concurrency limit.
     - If the run still cannot be built, set its timer again. After `TRIES` tries, the first one included, the run fails.
-    - If the run no longer waits, ignore its timer.
+    - If the status of the run is no longer WAITING, ignore its timer.
+    - If another transaction has locked the run's schedule, postpone the timer.
     """
     rows = yield sql("runs_by_ids", [(t.owner,) for t in timers])
     runs = {run.id: run for run in map(whole_run, rows) if run.status is Status.WAITING and run.schedule_id}

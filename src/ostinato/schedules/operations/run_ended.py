@@ -48,7 +48,9 @@ PAUSED_BY_FAILURES = "paused after "  # begins the notes of a schedule that its 
 
 
 def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, list[Row]]:
-    """Return the schedule after the end of one run, and events to write. Too many failures pause the schedule. Pure."""
+    """Return (schedule, events) after the end of one run. The caller writes both. The schedule has the outcome of the
+    run. If runs of the schedule have failed too often in a row (`Policies.pause_after_failures`), it is paused. This
+    function is pure."""
     before = schedule.outcomes
     data: dict[str, Any] = {} if ended.reason is None else {"reason": ended.reason}
     verdict = read_verdict(ended)
@@ -119,8 +121,9 @@ def _after_verdict(before: Outcomes, verdict: Mapping[str, Any], ended: Ended, n
 
 
 def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Update schedules after the end of some of their runs. `owners` are the rows of the schedules, locked by
-    `lock_owners`. Return an `After` with the events to write. Its `stirs` is true if other runs may start now."""
+    """Update schedules after some of their runs have ended. `owners` are the rows of the schedules, with the columns of
+    the statement `lock_owners`. The schedules must be locked. Return an `After`. The caller writes its `events`. Its
+    `stirs` is true if other runs may start now."""
     by_schedule: dict[str, list[Ended]] = {}
     for end in ended:
         by_schedule.setdefault(end.run.schedule_id or "", []).append(end)
@@ -147,8 +150,8 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: 
 def _conclude_whole(
     ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Update schedules after the end of some of their runs, without the fast path. `ended` has these runs by schedule
-    id. Return events to write."""
+    """Update the schedules `ids` after some of their runs have ended, without the fast path. `ended` is a dict from
+    schedule id to the ended runs. Return the events, which the caller writes."""
     events: list[Row] = []
     schedules: list[Schedule] = []
     coming: set[str] = set()  # schedules that had a next time

@@ -67,7 +67,8 @@ def relabel(before: Schedule | None, after: Schedule) -> tuple[list[Row], list[R
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """The conditions of a search. `match` is a pattern such as `"billing-*"`. For the others, None means any."""
+    """The conditions of a search for schedules. `match` is a pattern for the name, such as `"billing-*"`. If `tag`,
+    `state` or `job` is None, schedules with any tag, state or job match."""
 
     match: str = "*"
     tag: str | None = None

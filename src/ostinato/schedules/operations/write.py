@@ -49,6 +49,8 @@ def write_decisions(
 ) -> Operation[list[Row]]:
     """Write decisions to the store. Return the events, which the caller writes.
 
+    - `inputs`: a dict from the origin of a trigger or a backfill to the input that replaces the action's input in its
+      runs
     - `save`: whether to write the rows of the schedules, too; if false, the caller writes them
     - `refused`: a list that gets (decision, error) for each decision that cannot be written; None to raise the error
     - `not_started`: a dict to which the reason is added, under the run's id, for each new run that cannot start now
@@ -73,7 +75,8 @@ def write_decisions(
 
 
 def _stop(decision: Decision, now: Micros, kinds: Kinds) -> Operation[list[Row]]:
-    """Cancel or terminate the runs that the overlap policy stops. Return events to write."""
+    """Cancel or terminate the runs in `decision.stop`, because the overlap policy stops them. Return the events, which
+    the caller writes."""
     events: list[Row] = []
     word = "terminated" if decision.terminate else "cancelled"
     status = Status.TERMINATED if decision.terminate else Status.CANCELLED
@@ -269,7 +272,8 @@ def last_outcome(schedule: Schedule) -> dict[str, Any]:
 
 
 def lower_priority(run: Run, origin: str) -> None:
-    """Lower the priority of a backfill's run, so that scheduled runs come first."""
+    """If `origin` is that of a backfill, lower the priority of `run`, so that scheduled runs come first. Otherwise
+    change nothing."""
     if origin.startswith(BACKFILL):
         run.priority -= BEHIND
 
@@ -279,8 +283,9 @@ def remake_timer(run: Run, due: Micros) -> Timer:
 
 
 def _release(released: Sequence[tuple[Live, str]], now: Micros) -> Operation[None]:
-    """Let buffered runs start. `released` has each run with its new detail. If a run's action could not be built
-    before, a timer tries again. Any other run becomes ready, or waits for its serial key or concurrency limit."""
+    """Let runs start that the overlap policy has held back. `released` has a pair (run, new detail) for each run. If
+    the run could not be built before, set a timer that tries again. Any other run becomes ready, or waits for its
+    serial key or concurrency limit."""
     yield sql("set_details", [(one.id, detail) for one, detail in released])
     rows = yield sql("runs_by_ids", [(one.id,) for one, _ in released])
     not_started = {one.id for one, _ in released if "tries" in one.detail}

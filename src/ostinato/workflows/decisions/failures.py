@@ -25,7 +25,8 @@ class Failure(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The values to store after a failure: `logic_failures` and `blocked` in the workflow, the others in the run."""
+    """The values to store after a failure. `logic_failures` and `blocked` are stored in the workflow, and the other
+    values in the run."""
 
     status: RunStatus
     failures: int

@@ -22,8 +22,9 @@ class Next(NamedTuple):
 
 
 def after_attempt(attempts: int, policy: Policy, now: Micros) -> Next:
-    """Decide what follows an attempt that did not find out whether a mutation took effect. The mutator is asked again,
-    or after `policy.reconcile_attempts` attempts, a person must decide. `attempts` counts the earlier attempts."""
+    """Decide what follows an attempt that did not find out whether a mutation took effect. `attempts` is the number of
+    earlier attempts. After `policy.reconcile_attempts` attempts, a person must decide. Before that, the mutator is
+    asked again later."""
     attempts += 1
     if attempts >= policy.reconcile_attempts:
         return Next(MutationStatus.INDETERMINATE, attempts, None)

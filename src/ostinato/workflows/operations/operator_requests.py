@@ -177,9 +177,13 @@ def _resolve_mutation(
 
 def _skip_run(loaded: Loaded, record: HandlerRun, mutation: Mutation | None, now: Micros) -> Operation[None]:
     """Skip the events of `record`, the run that blocks the workflow: write `skipped` as the outcome of the run's
-    mutation. If the run is paused, the same run continues with this outcome. If the run has failed, a retry continues
-    with this outcome. To continue means: call the handler's method `next`, if any, and mark the events as skipped.
-    Raises `Conflict` if the run is not `skippable`."""
+    mutation. With this outcome, a node calls the handler's method `next`, if any, and marks the events as skipped.
+
+    - If the run is paused, the same run continues with this outcome.
+    - If the run has failed, a retry continues with this outcome.
+
+    Raises `Conflict` if the run is not `skippable`.
+    """
     if not record.skippable:
         raise Conflict(_why_not_skippable(loaded.workflow.name, record))
     if mutation is not None:

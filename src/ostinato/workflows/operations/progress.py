@@ -101,7 +101,8 @@ class Step:
 
 
 def write(steps: Sequence[Step], node: str, now: Micros, kinds: Kinds) -> Operation[list[Answer]]:
-    """Write steps of runs that `node` holds. Return an answer for each step. Only `DONE` means that it was written."""
+    """Write steps of runs that `node` holds. Return one answer for each step. A step was written only if its answer is
+    `DONE`."""
     answers = yield from _check_fences(steps, node)
     todo = [step for step, answer in zip(steps, answers, strict=True) if answer is None]
     loaded = yield from lock(step.record.workflow_id for step in todo)
@@ -251,7 +252,8 @@ def _end_fix(loaded: Loaded, fixed: bool, now: Micros) -> None:
 
 
 def _cancel(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
-    """Cancel runs whose handler no longer exists, and release the events that these runs reserved."""
+    """Cancel runs whose handler no longer exists, and release the events that these runs reserved. Return an `End` for
+    each run. The caller passes these to `end`."""
     if not steps:
         return []
     yield statement("release_events", [(step.run.id,) for step in steps], now=now)
@@ -368,7 +370,8 @@ def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micro
 
 
 def _fail(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
-    """Block the workflows of failed runs. Return an `End` per run: `WAITING` if it continues later, else `FAILED`."""
+    """Block the workflows of failed runs. Return an `End` for each run. Its status is `WAITING` if the same run
+    continues later, and otherwise `FAILED`. The caller passes these to `end`."""
     ends: list[End] = []
     timers: list[Row] = []
     for step in steps:
@@ -418,8 +421,9 @@ def block(
 
 
 def lose_fixer(loaded: Loaded, record: HandlerRun, now: Micros, *, again: bool) -> None:
-    """Handle a fixer's run that crashed or was stopped. If `again` is true, the fixer can run again, unless it has
-    crashed too often. If it cannot run again, a person must act."""
+    """Handle a fixer's run that crashed or was stopped. If `again` is true, the workflow keeps waiting for its fixer,
+    and `start_fixers` can start the fixer again. If `again` is false, or if the fixer has crashed too often, a person
+    must act."""
     loaded.workflow.run_id, loaded.changed = None, True
     record.crashes += 1
     if not again or record.crashes >= loaded.definition.policy.crash_attempts:

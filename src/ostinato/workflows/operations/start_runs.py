@@ -99,7 +99,7 @@ def lock(ids: Iterable[str], *, only_free: bool = False) -> Operation[dict[str, 
 
 
 def read_oldest(workflows: Sequence[Loaded]) -> Operation[None]:
-    """Read the oldest pending event of each topic that has a consumer."""
+    """Read the oldest pending event of each topic that has a consumer, and store its id in `oldest` of the workflow."""
     topics = [
         (loaded.workflow.id, topic)
         for loaded in workflows
@@ -150,7 +150,7 @@ def insert_runs(runs: Sequence[tuple[Run, HandlerRun]], now: Micros) -> Operatio
 
 
 def save(workflows: Sequence[Loaded], now: Micros) -> Operation[None]:
-    """Write the changes of locked workflows."""
+    """Write locked workflows, with their changed handlers and their new events."""
     for loaded in workflows:
         loaded.workflow.updated = max(now, loaded.workflow.updated + 1)
     if workflows:
@@ -296,7 +296,8 @@ def _carry_over(retries: Sequence[Retry], now: Micros) -> Operation[None]:
 
 def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
     """Advance the workflows whose timers are due. If another transaction has locked a workflow, set its timer to one
-    second from now instead, because to wait for the lock could cause a deadlock."""
+    second from now instead, because to wait for the lock could cause a deadlock. Always return an empty list, because
+    `advance` itself writes the events."""
     loaded = yield from lock((timer.owner for timer in timers), only_free=True)
     held = [timer_row(timer._replace(due=now + SECOND)) for timer in timers if timer.owner not in loaded]
     if held:

@@ -264,7 +264,8 @@ class _Attempt:
         return False
 
     async def _mutate(self, consumer: ConsumerDefinition, handler: Any, prepared: PreparedRun) -> Outcome | None:
-        """Call the handler's `mutate`, then the mutator that it requests. Return None if the run failed or paused."""
+        """Call the handler's `mutate`, then the mutator that it requests. Return the outcome of the mutation, or None
+        if the run has failed or paused. If no mutator is requested, return an `Outcome` with the status `NONE`."""
         if not consumer.mutates or not prepared.events:
             return Outcome()
         ctx = self._context(Phase.MUTATING, ())

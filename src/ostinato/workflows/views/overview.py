@@ -29,8 +29,9 @@ RUNNING, IDLE, NEEDS_ATTENTION, STOPPED = "Running", "Idle", "Needs attention", 
 
 @dataclass(frozen=True, slots=True)
 class InputGroup:
-    """The inputs of one source and type, such as the e-mails of a mailbox. `pending`, `done` and `skipped` count the
-    inputs with this status. `attention` counts the inputs that wait for a person or have become stale."""
+    """Counts of the inputs of one source and type, such as the e-mails of a mailbox. `pending`, `done` and `skipped`
+    count the inputs with the status of that name. `attention` counts the inputs that wait for a person or have become
+    stale."""
 
     source: str
     type: str
@@ -83,7 +84,7 @@ class WorkflowInfo:
 class WorkflowDetail(WorkflowInfo):
     """The overview of a workflow, with its inputs and its latest activity.
 
-    - `inputs`: the numbers of inputs, in groups by source and type
+    - `inputs`: counts of the inputs, with one `InputGroup` for each source and type
     - `attention`: how many inputs need a person, in words; None if no input needs a person
     - `activity`: a line for each of the latest runs that processed events, newest first
     """
@@ -185,8 +186,9 @@ def _choices(workflow: Workflow, failed: HandlerRun | None, mutation: Mutation |
 
 
 def input_groups(counts: Iterable[tuple[str, str, str, int, int]]) -> tuple[InputGroup, ...]:
-    """Add up the numbers of inputs by source and type. A row of `counts` is (source, type, state, number of inputs,
-    number of these inputs that need attention)."""
+    """Add up counts of inputs, and return one group for each source and type. A row of `counts` is (source, type,
+    state, number of inputs, number of these inputs that need attention). Inputs with the state "held" count as
+    pending."""
     groups: dict[tuple[str, str], Counter[str]] = {}
     for source, kind, state, number, attention in counts:
         status = "pending" if state == "held" else state

@@ -101,7 +101,7 @@ class InputInfo:
 
     - `status`: pending, done or skipped
     - `attention`: "blocked" or "stale" if a person should look at the input, else None
-    - `outputs`: the number of effects that the input caused
+    - `outputs`: the number of effects that the input caused; only effects that took place count
     - `result`: what came of the input, in words
 
     An input is blocked if some of its events are reserved by a run, and that run waits for a person. An input is stale

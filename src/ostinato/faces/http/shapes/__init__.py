@@ -1,1 +1,1 @@
-"""Request bodies and answers of the API as pydantic models."""
+"""Define the request bodies and answers of the API as pydantic models."""

@@ -34,8 +34,14 @@ Reason = Annotated[str, Field(min_length=1, max_length=1000)]
 
 
 class AgentSegment(RequestBody):
-    """The users whom a campaign is for: all, those who have written in the last `active_since_days` days, those with a
-    tag, those who match a query, those whom a resolver of the agent returns, or named ones."""
+    """The users whom a campaign is for. `type` says which users these are:
+
+    - `all`: all users
+    - `active_since`: the users who have written in the last `active_since_days` days
+    - `tag`: the users with the tag `tag`
+    - `custom_query`: the users who match `query`, or the users whom the agent's resolver `resolver` returns
+    - `users`: the users in the list `users`
+    """
 
     type: Literal["all", "active_since", "tag", "custom_query", "users"]
     active_since_days: Annotated[StrictInt, Field(ge=1, le=MOST_DAYS)] | None = None

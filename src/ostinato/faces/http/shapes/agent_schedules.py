@@ -77,7 +77,8 @@ class AgentTarget(RequestBody):
 
 
 class OnMissed(RequestBody):
-    """What happens to times that were missed."""
+    """What happens to due times that were missed. The policy `skip` does not run them. The policy `catch_up` runs them;
+    `max_runs` and `max_age_seconds` limit which of them run."""
 
     policy: Literal["skip", "catch_up"]
     max_runs: Annotated[StrictInt, Field(ge=1, le=_MOST)] | None = None
@@ -168,7 +169,7 @@ class AgentScheduleCreated(Shown, view=CreatedSchedule):
 
 
 class AgentScheduleTriggered(Shown, view=TriggeredRun):
-    """What a trigger did."""
+    """The answer to a trigger: whether the run has started, waits, or was skipped."""
 
     # The defaults are for answers that were kept before these fields existed.
     status: Literal["started", "buffered", "waiting", "skipped"] = "started"

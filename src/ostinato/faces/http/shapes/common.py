@@ -1,4 +1,4 @@
-"""The base classes and field types of request bodies and answers."""
+"""Define the base classes and field types of request bodies and answers."""
 
 from __future__ import annotations
 

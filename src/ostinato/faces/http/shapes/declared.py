@@ -40,10 +40,11 @@ class ChangeShown(BaseModel):
 
 
 class StepShown(BaseModel):
-    """What a plan does with one schedule. A plan is for one origin: the file or the program that declares schedules.
+    """What a plan does with one schedule. A plan belongs to one origin, which is the file or the program that declares
+    schedules. Two values of `verb` depend on the origin:
 
-    `missing` means that the origin declared the schedule before, but declares it no longer. `taken` means that another
-    origin declares the schedule. `owner` is that origin.
+    - `missing`: the origin has declared the schedule before, but no longer declares it.
+    - `taken`: another origin declares the schedule. `owner` is that origin.
     """
 
     name: str

@@ -51,8 +51,8 @@ class JourneyStatusShown(_Linked):
 
 
 class JourneyHeard(_Linked):
-    """A short answer that hides the journey's status. A step or a cancellation has this answer if the journey's read
-    guard refuses the caller."""
+    """A short answer without the journey's status. The calls that submit a step and that cancel a journey give this
+    answer if the journey's read guard refuses the caller."""
 
     noted: str | None = Field(default=None, alias="_note", description=_NOTE)
 

@@ -43,7 +43,12 @@ class Parser:
     """Parses one expression. Raises `PlainSyntaxError` if the expression is invalid. If `strict` is true, the
     expression is DataWeave, and `Unsure` is raised if the DataWeave runtime might understand it differently.
 
-    Ambiguous expressions need parentheses: `not` and `default` beside other operators, and `++` beside `+` or `-`.
+    An expression is invalid if it lacks parentheses in one of these cases:
+
+    - `not` beside `and` or `or`
+    - `default` beside any other operator
+    - `++` beside `+` or `-`
+    - a comparison beside another comparison
     """
 
     def __init__(self, expr: str, *, strict: bool) -> None:

@@ -127,9 +127,13 @@ def default(left: Term, right: Term, run: Run) -> Json:
 
 
 def follow(run: Run, value: Json, steps: list[tuple[str | int, str]]) -> Json:
-    """Return the value at a path of fields and indices. A missing value is null. A field name after a list gives a
-    list: the values of that field in the objects of the list. Raise `EvaluationFailed` if the path continues after a
-    text, or has an index after an object."""
+    """Return the value at the path `steps`, which consists of field names and indices.
+
+    - If a field or an item does not exist, the value is null.
+    - After a list, a field name selects the values of this field in all objects of the list. If no object has the
+      field, the value is null.
+    - After a text, any step raises `EvaluationFailed`. After an object, an index raises `EvaluationFailed`.
+    """
     for step, where in steps:
         if value is None:
             return None

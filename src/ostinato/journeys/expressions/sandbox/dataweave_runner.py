@@ -206,7 +206,7 @@ class DataWeaveRunner:
 
 
 def _timed(expr: str) -> str:
-    """Add a function `now` to the header of the expression. `now` returns the time of the request."""
+    """Return the expression with a function `now` in its header. The function returns the time of the request."""
     begin, clock = _clock(expr)
     return f"{expr[:begin]}{clock}{expr[begin:]}"
 

@@ -82,11 +82,16 @@ def too_large(at: int, most: int) -> Answer:
 
 
 def discreet(message: str) -> str:
-    """Return an error message of a language's runtime without the values that it quotes, which may be secrets. The
-    message is cut at its first empty line, and to 300 characters.
+    """Return an error message of a language's runtime without the values that it quotes, which may be secrets. Each of
+    these parts is replaced by `…`:
 
-    The text from the first `(` to the last `)`, or to the end if there is no `)`, is replaced by `…`. The same is done
-    for double quotes, and for single quotes unless they follow the word `function`.
+    - from the first `(` to the last `)`
+    - from the first double quote to the last
+    - from the first single quote to the last; a single quote directly after the word `function` does not begin such a
+      part
+
+    If the end of a part is missing, the part reaches to the end of the message. The message is also cut at its first
+    empty line, and to 300 characters.
     """
     short = message.split("\n\n", 1)[0]
     for begin, end in (("(", ")"), ('"', '"'), (r"(?<!function )(?<!function '.)'", "'")):

@@ -279,7 +279,8 @@ async def _value(call: TaskCall, expression: Expression, **bindings: Any) -> Jso
 
 
 def _policy(call: TaskCall, settings: HttpCallSettings) -> tuple[str, Resilience]:
-    """Return the name and the rules of the call's resilience policy, or default rules if the policy does not exist."""
+    """Return (name, rules) of the call's resilience policy. If the call has no policy, or the policy does not exist,
+    the rules are the defaults: one attempt, no circuit breaker and no bulkhead."""
     spec = call.definition.spec
     reference = settings.resilience_policy_ref or spec.defaults.tasks.resilience_policy_ref
     return str(reference), spec.policies.http_resilience.definitions.get(reference or "", Resilience())

@@ -60,7 +60,7 @@ class CookieJar:
 
     @classmethod
     def from_json(cls, value: Any) -> CookieJar:
-        """Return the jar that `to_json` wrote as `value`. If `value` is None, the jar is empty."""
+        """Create a jar from `value`, the list that `to_json` returns. If `value` is None, the jar is empty."""
         return cls(Cookie(*one) for one in value or ())
 
     def to_json(self) -> list[list[Any]]:
@@ -75,9 +75,14 @@ class CookieJar:
         return "; ".join(f"{one.name}={one.value}" for one in cookies) or None
 
     def take(self, settings: Cookies, url: httpx.URL, set_cookies: Sequence[str], now: Micros) -> list[Cookie]:
-        """Store the cookies that a response sets, and remove the cookies that it expires. `set_cookies` are the
-        `Set-Cookie` lines of the response. Return the cookies that were stored and those that have expired. Cookies of
-        a host that is not allowed are ignored, and so are new cookies if the jar is full."""
+        """Store the cookies that a response sets, and remove the cookies that it expires. Return the cookies that were
+        stored and the cookies that have expired. `set_cookies` are the `Set-Cookie` lines of the response. These lines
+        are ignored:
+
+        - all lines, if the host of `url` is not allowed
+        - invalid lines, and lines for a domain whose cookies this host may not set
+        - lines with a new cookie, if the jar is full
+        """
         cookies = [_read_cookie(text, url, now) for text in set_cookies] if is_allowed(settings, url.host) else []
         taken = []
         for cookie in cookies:

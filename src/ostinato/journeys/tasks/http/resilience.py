@@ -33,8 +33,8 @@ def backoff_seconds(policy: Backoff, attempt: int, chance: Callable[[], float] =
 
 
 def retry_condition(status: int | None) -> str | None:
-    """Return the condition of `retryOn` that covers this status, such as `HTTP_5XX` for 503, or None if the call is not
-    retried. The status None means that there was no response. Its condition is `NETWORK_ERROR`."""
+    """Return the condition of `retryOn` that covers this HTTP status, such as `HTTP_5XX` for 503. Return None if no
+    condition covers it. If there was no response, `status` is None, and the condition is `NETWORK_ERROR`."""
     if status is None:
         return "NETWORK_ERROR"
     return "HTTP_5XX" if status >= 500 else "HTTP_429" if status == 429 else None
@@ -106,7 +106,8 @@ class _Slots:
 
 
 class CallGuards:
-    """The circuit breakers and bulkheads of a node. There is one of each per journey, policy and origin of the URL."""
+    """The circuit breakers and bulkheads of a node. Calls share a breaker and a bulkhead if they have the same journey,
+    the same policy, and the same origin of the URL."""
 
     def __init__(self) -> None:
         self._circuits: dict[tuple[str, ...], _Circuit] = {}
@@ -116,9 +117,10 @@ class CallGuards:
     async def attempt(
         self, policy: Resilience, key: tuple[str, ...], now: Micros
     ) -> AsyncIterator[Callable[[bool], None]]:
-        """Guard one attempt of a call, as a context manager. It yields a function by which the caller reports the
-        outcome: True if the attempt failed, False if it succeeded. Without a report, the attempt counts as failed.
-        Raise `CallBlocked` if the attempt may not be made."""
+        """Guard one attempt of a call, as a context manager. If too many calls are in progress, wait in the queue of
+        the bulkhead. Then yield a function by which the caller reports the outcome: True if the attempt failed, False
+        if it succeeded. Without a report, the attempt counts as failed. Raise `CallBlocked` if the circuit is open, or
+        if the queue is full."""
         room = None if policy.bulkhead is None else self._slots_for(policy.bulkhead, key)
         async with room.hold() if room is not None else nullcontext():
             circuit = self._circuit_for(policy, key)

@@ -93,7 +93,8 @@ class JwtValidate:
 
 
 def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
-    """Return a token's header, after checks that need no key, such as its form. Raise `Denied` if a check fails."""
+    """Check a token as far as this is possible without a key, and return its header. Raise `Denied` if the token is
+    malformed, or if the profile does not accept its algorithm."""
     if len(token) > LONGEST or token.count(".") != 2:
         raise _MALFORMED
     try:

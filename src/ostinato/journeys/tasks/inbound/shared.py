@@ -64,8 +64,9 @@ def read_value(request: Request, location: str, name: str) -> str | None:
 async def authenticate(
     call: TaskCall, settings: InboundSettings, member: str, identity: Awaitable[Mapping[str, Any]]
 ) -> TaskResult | TaskProblem:
-    """Write the caller's identity to the context, as the field `member` of the object `settings.auth_var`. If awaiting
-    `identity` raises `Denied`, write an RFC 9457 problem there instead. If it raises `Misconfigured`, fail the run."""
+    """Await the caller's identity, and return a result whose context has it as the field `member` of the object
+    `settings.auth_var`. If `identity` raises `Denied`, this field is `{"problem": …}` instead, with an RFC 9457
+    problem. If `identity` raises `Misconfigured`, return a `TaskProblem`, so that the run fails."""
     try:
         entry = dict(await identity)
     except Denied as reason:

@@ -56,8 +56,8 @@ def change(call: Call, edit: Edit, *, repairs: bool = False) -> Operation[Answer
 
 
 def _unpark(call: Call, schedule: Schedule) -> Operation[tuple[Schedule, list[Row]]]:
-    """Let a schedule that was parked go on: start the waiting runs that nothing blocks, and set the timers of its
-    running backfills to now. Return (schedule after that, events to write)."""
+    """Continue with a schedule that was parked: start the waiting runs that nothing blocks, and set the timers of its
+    running backfills to now. Return (changed schedule, events). The caller writes both."""
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     decision = decide(schedule, live, [], call.now, call.new_id)
     events = yield from write_decisions([decision], call.now, call.maker, save=False)
@@ -81,9 +81,10 @@ Processed: TypeAlias = tuple[Schedule, list[Live], list[Row]]
 def process_due(
     call: Call, schedule: Schedule, live: list[Live], *, late: Reason | None = None
 ) -> Operation[Processed]:
-    """Process the due times of a schedule before an edit changes its rules. Return (schedule, unfinished runs, events
-    to write).
+    """Process the due times of a schedule before an edit changes its rules, and write the runs. Return (schedule,
+    unfinished runs, events), all as they are afterwards. The caller writes the schedule and the events.
 
+    - If the schedule is not running, if no actions remain, or if no time is due, nothing is done.
     - If the schedule is paused, no due time gets a run. The reason is PAUSED.
     - If `late` is not None and the first due time is late, no due time gets a run. The reason is `late`.
     - Otherwise the schedule's policies decide which due times get a run. Raises Conflict if more than `MAX_TIMES` times
@@ -141,9 +142,14 @@ def combine_edits(edits: Sequence[Edit]) -> Edit:
 
 
 def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
-    """Return a copy of the schedule with `next` computed again. If the schedule is paused or not running, `next` is
-    None. If late times are processed in batches, and the next batch is due within a second after `now`, `next` does not
-    change. So the edit does not start more late runs per second than the catch-up policy allows."""
+    """Return a copy of the schedule with the current version of the time zone rules, and with `next` computed again:
+
+    - If the schedule is paused or not running, `next` is None.
+    - If a time is due already, but `next` is up to a second after `now`, `next` does not change. In this state, the
+      beat processes late times in batches. An earlier `next` would start more late runs per second than the catch-up
+      policy allows.
+    - Otherwise `next` is the time at which the next occurrence is due, or None if no occurrence will come.
+    """
     rules = rules_in_force().version
     if schedule.paused or schedule.state is not State.RUNNING:
         return replace(schedule, next=None, zone_rules=rules)

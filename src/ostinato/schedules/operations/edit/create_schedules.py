@@ -45,7 +45,8 @@ def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) 
 
 
 def insert_schedules(schedules: Sequence[Schedule], now: Micros, actor: str | None) -> Operation[list[Row]]:
-    """Insert schedules, labels and timers. Return events to write. Raises AlreadyExists if a name is taken."""
+    """Insert schedules with their labels and timers. Return the events, which the caller writes. Raises AlreadyExists
+    if a name is taken."""
     rows = yield from with_pauses(map(insert_schedule_row, schedules))
     inserted = {id for (id,) in (yield sql("insert_schedules", rows))}
     taken = [one.name for one in schedules if one.id not in inserted]

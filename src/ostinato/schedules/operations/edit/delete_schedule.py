@@ -19,7 +19,8 @@ from ostinato.store.contract import Operation, Row, sql
 
 
 def delete(call: Call, running: str) -> Operation[Answer]:
-    """Close a schedule. `running` says what happens to its active runs: "leave", "cancel" or "terminate"."""
+    """Close a schedule, cancel its backfills, and drop the runs that its overlap policy holds back. `running` says what
+    happens to its other unfinished runs: "leave", "cancel" or "terminate". The answer has the schedule's `origin`."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

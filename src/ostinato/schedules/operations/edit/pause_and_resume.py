@@ -21,8 +21,8 @@ def pause(call: Call, note: str) -> Operation[Answer]:
 
 
 def pause_edit(call: Call, note: str) -> Edit:
-    """Return an edit that pauses a schedule. If a time is due and not late yet, it is processed before the pause
-    begins. All other times are left until the schedule is resumed."""
+    """Return an edit that pauses a schedule. If the first due time is not late, all due times are processed before the
+    pause begins. If the first due time is late, no due time is processed until the schedule is resumed."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

@@ -19,7 +19,9 @@ def trigger(call: Call, overlap: Overlap | None, input: Mapping[str, Any] | None
 
 
 def trigger_edit(call: Call, overlap: Overlap | None, input: Mapping[str, Any] | None = None) -> Edit:
-    """Return an edit that runs the action now, whatever the spec says."""
+    """Return an edit that runs the schedule's action now. If `overlap` is not None, it replaces the schedule's overlap
+    policy for this run. If `input` is not None, it replaces the action's input. The edit raises InputError or
+    ArgumentError if the action cannot start with `input`."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         if input is not None:

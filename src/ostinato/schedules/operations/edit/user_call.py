@@ -40,7 +40,9 @@ class Call:
 
 
 async def run_once(store: Store, call: Call, work: Callable[[], Operation[Answer]]) -> Answer:
-    """Run `work`, and return its answer. A later call with the same request id returns the same answer."""
+    """Run the operation that `work` returns, and return its answer. If there was an earlier call with the same request
+    id, change nothing, and return the answer of the earlier call. Raises Conflict if the earlier call had another verb,
+    another schedule or other arguments."""
     return await idempotency.run_once(store, call.namespace, call.request, _summary(call), call.now, work)
 
 
