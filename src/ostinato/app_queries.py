@@ -43,10 +43,9 @@ class AppQueries:
         limit: int = 100,
         attempts: bool = False,
     ) -> list[RunInfo]:
-        """Return runs, newest first. Returns at most `limit` runs, and never more than 1,000. To read the next page,
-        pass the `run_id` of the last run as `before`. Only the newest attempt of each run is returned; with
-        `attempts=True`, all attempts are. Raises `OstinatoError` for an unknown status, and `LimitError` for a wrong
-        limit."""
+        """Return at most `limit` runs, newest first. To read the next page, pass the `run_id` of the last run as
+        `before`. Only the newest attempt of each run is returned; with `attempts=True`, all attempts are. Raises
+        `OstinatoError` for an unknown status, and `LimitError` for a wrong limit."""
         if status is not None and status not in set(Status):
             hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
             raise OstinatoError(f"status {status!r} is unknown; {hint}")
@@ -60,7 +59,7 @@ class AppQueries:
                 parent=parent,
                 before=before,
                 attempts=attempts,
-                limit=min(limit, 1000),
+                limit=limit,
             )
         )
         return await self.computing.each(self.namespace, (run_info(whole_run(row)) for row in rows))

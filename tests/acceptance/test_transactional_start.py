@@ -251,3 +251,29 @@ def test_the_same_without_await(store_url: str) -> None:
         assert kept.result(timeout=30) == 10
         assert requested.result(timeout=30) == 14
         assert len(sync.runs()) == 5
+
+
+def test_a_connection_that_commits_each_statement_is_refused(postgres_url: str) -> None:
+    """A crash between two statements would leave half a run."""
+    app = Ostinato(postgres_url)
+    engine = sqlalchemy.create_engine(postgres_url.replace("postgresql:", "postgresql+psycopg:"))
+
+    async def with_await() -> None:
+        async with await psycopg.AsyncConnection.connect(postgres_url, autocommit=True) as connection:
+            with pytest.raises(StoreError, match="not in a transaction"):
+                await app.start("work", connection=connection)
+            async with connection.transaction():
+                await app.start("work", connection=connection)
+
+    with SyncOstinato(app) as sync:
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            with pytest.raises(StoreError, match="not in a transaction"):
+                sync.start("work", connection=connection)
+            with connection.transaction():
+                sync.start("work", connection=connection)
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as autocommitting:
+            with pytest.raises(StoreError, match="not in a transaction"):
+                sync.start("work", connection=autocommitting)
+        asyncio.run(with_await())
+        assert len(sync.runs()) == 2
+    engine.dispose()

@@ -21,8 +21,7 @@ async def run_in_caller_transaction(connection: Any, make: Callable[[], Operatio
     connection cannot be used.
 
     If no transaction is open, one begins, and the caller must commit it. There are two exceptions, which raise
-    `StoreError` if no transaction is open: connections of asyncpg, and connections of sqlite3 or psycopg in autocommit
-    mode.
+    `StoreError` if no transaction is open: connections of asyncpg, and other connections in autocommit mode.
     """
     module = type(connection).__module__.partition(".")[0]
     if isinstance(connection, sqlite3.Connection):
@@ -44,12 +43,12 @@ async def run_in_caller_transaction(connection: Any, make: Callable[[], Operatio
 def run_in_caller_transaction_sync(connection: Any, make: Callable[[], Operation[T]]) -> T:
     """Run an operation in the transaction of the caller's blocking connection, and return the result. If no transaction
     is open, one begins, and the caller must commit it. Raises `StoreError` if the connection cannot be used, or if it
-    is a connection of sqlite3 in autocommit mode without an open transaction. Autocommit mode of psycopg is not
-    checked."""
+    is in autocommit mode without an open transaction."""
     if isinstance(connection, sqlite3.Connection):
         return drive(make(), _sqlite(connection))
     module = type(connection).__module__.partition(".")[0]
     if module == "psycopg" and not hasattr(connection, "__aenter__"):
+        _check_psycopg(connection)
         return drive(make(), lambda s: _psycopg_sync(connection, s))
     if module == "sqlalchemy":
         return drive(make(), _sqlalchemy_execute(_sync_connection(connection)))
@@ -72,9 +71,14 @@ def _no_transaction() -> StoreError:
     return StoreError("this connection is not in a transaction; begin one first")
 
 
-async def _psycopg(connection: Any, make: Callable[[], Operation[T]]) -> T:
+def _check_psycopg(connection: Any) -> None:
+    """Raise `StoreError` if each statement on the connection would be a transaction of its own."""
     if connection.autocommit and connection.info.transaction_status.name == "IDLE":
         raise _no_transaction()
+
+
+async def _psycopg(connection: Any, make: Callable[[], Operation[T]]) -> T:
+    _check_psycopg(connection)
     if not hasattr(connection, "__aenter__"):
         return drive(make(), lambda s: _psycopg_sync(connection, s))
 
@@ -122,6 +126,9 @@ def _sqlalchemy_execute(connection: Any) -> Callable[[Statement], Rows]:
         if not isinstance(raw, sqlite3.Connection):
             raise StoreError("of SQLAlchemy's SQLite drivers only the built-in one (pysqlite) can be used here")
         return _sqlite(raw)
+    commits_each = getattr(dialect, "detect_autocommit_setting", None)  # since SQLAlchemy 2.0.43
+    if commits_each is not None and commits_each(connection.connection.dbapi_connection):
+        raise _no_transaction()
     style: Style = "dollar" if dialect.paramstyle.startswith("numeric") else "pyformat"
 
     def execute(statement: Statement) -> Rows:

@@ -21,6 +21,7 @@ from ostinato.errors import (
     Conflict,
     NotFound,
     OstinatoError,
+    check_limit,
     did_you_mean,
     may_have_secret,
     name_url,
@@ -136,10 +137,11 @@ class Webhooks:
 
     async def list(self, *, after: str = "", limit: int = 100) -> list[WebhookInfo]:
         """Return the webhooks of the namespace with ids after `after`, oldest first."""
+        check_limit(limit)
         namespace = self._around.namespace
 
         def read_page(_: int) -> Operation[list[Row]]:
-            return (yield sql("list_webhooks", namespace=namespace, after=after, limit=max(1, min(limit, 1000))))
+            return (yield sql("list_webhooks", namespace=namespace, after=after, limit=limit))
 
         return [webhook_info(read_webhook(row)) for row in await self._around.store.read(read_page)]
 
@@ -248,12 +250,12 @@ class Webhooks:
         if status is not None and status not in set(Status):
             hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
             raise OstinatoError(f"status {status!r} is unknown; {hint}")
+        check_limit(limit)
         namespace = self._around.namespace
 
         def read_page(_: int) -> Operation[Sequence[Row]]:
             yield from subscriptions.find(namespace, id)
-            most = max(1, min(limit, 1000))
-            return (yield from list_runs(namespace, status=status, parent=id, before=before, limit=most))
+            return (yield from list_runs(namespace, status=status, parent=id, before=before, limit=limit))
 
         return [run_info(whole_run(row)) for row in await self._around.store.read(read_page)]
 

@@ -11,7 +11,7 @@ import orjson
 
 from ostinato.engine.computing import Computing
 from ostinato.engine.node import Engine
-from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit
 from ostinato.journeys.api.outcomes import outcome_id
 from ostinato.journeys.api.read_guard import may_read
 from ostinato.journeys.api.views import JourneyOutcome, JourneyStatus, outcome_of, status_of
@@ -41,7 +41,6 @@ from ostinato.store.intersect import intersect_rows
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
-_PAGE = 1000
 
 
 class NotOver(Conflict):
@@ -112,9 +111,9 @@ class JourneyQueries:
     async def definitions(self, *, after: tuple[str, str] = ("", ""), limit: int = 100) -> list[DefinitionInfo]:
         """Return the stored versions, sorted by name and version. `after` is the name and version of the last entry on
         the previous page."""
-        most = max(1, min(limit, _PAGE))
+        check_limit(limit)
         cursor = {"namespace": self._api.namespace, "name": after[0], "version": after[1]}
-        return [definition_info(row) for row in await self._rows(sql("list_definitions", **cursor, limit=most))]
+        return [definition_info(row) for row in await self._rows(sql("list_definitions", **cursor, limit=limit))]
 
     async def versions(self, name: str) -> list[DefinitionInfo]:
         """Return the versions of one journey, newest first. Raise `NotFound` if the journey has no versions."""
@@ -230,7 +229,8 @@ class JourneyQueries:
         """
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")
-        namespace, most = self._api.namespace, max(1, min(limit, _PAGE))
+        check_limit(limit)
+        namespace = self._api.namespace
         wanted = labels(tags, attributes or {})
         filters: list[tuple[str, dict[str, str]]] = [("labelled_journeys", {"label": label}) for label in wanted]
         filters += [("defined_journeys", {"definition": name})] if name else []
@@ -244,7 +244,7 @@ class JourneyQueries:
         def read_page(_: int) -> Operation[list[InstanceSnapshot]]:
             snapshots = []
             definitions: DefinitionCache = {}
-            for record in (yield from intersect_rows(sources, read_records, before or "~", before, most, down=True)):
+            for record in (yield from intersect_rows(sources, read_records, before or "~", before, limit, down=True)):
                 instance = record.instance
                 definition = yield from load_definition(namespace, instance.definition, instance.version, definitions)
                 snapshots.append(InstanceSnapshot(Run(instance.id, instance.definition), record, definition))
@@ -257,13 +257,14 @@ class JourneyQueries:
             for snapshot in snapshots
             if not (phase and snapshot.run.id in withheld) and (not guarded or await self._may_read(snapshot, request))
         ]
-        return statuses, snapshots[-1].run.id if len(snapshots) == most else None
+        return statuses, snapshots[-1].run.id if len(snapshots) == limit else None
 
     async def bindings(
         self, *, name: str = "", subject: str = "", after: str = "", limit: int = 100
     ) -> list[BindingInfo]:
         """Return bindings, sorted by id. `name` is a journey's name. `after` is the last id of the previous page."""
-        filters = {"definition": name, "subject": subject, "after": after, "limit": max(1, min(limit, _PAGE))}
+        check_limit(limit)
+        filters = {"definition": name, "subject": subject, "after": after, "limit": limit}
         return await self._api.store.read(lambda _: list_bindings(self._api.namespace, filters))
 
     async def binding(self, id: str) -> BindingInfo:
