@@ -271,9 +271,11 @@ def test_a_connection_that_commits_each_statement_is_refused(postgres_url: str) 
                 sync.start("work", connection=connection)
             with connection.transaction():
                 sync.start("work", connection=connection)
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as autocommitting:
-            with pytest.raises(StoreError, match="not in a transaction"):
-                sync.start("work", connection=autocommitting)
+        with (
+            engine.connect().execution_options(isolation_level="AUTOCOMMIT") as autocommitting,
+            pytest.raises(StoreError, match="not in a transaction"),
+        ):
+            sync.start("work", connection=autocommitting)
         asyncio.run(with_await())
         assert len(sync.runs()) == 2
     engine.dispose()
