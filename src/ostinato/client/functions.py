@@ -1,4 +1,5 @@
-"""Call a server about durable functions: `client.functions`, like `app.functions`, but without calls that take code."""
+"""Manage the durable functions of a server. `client.functions` has the methods of `app.functions`, except those that
+need the code of a function."""
 
 from __future__ import annotations
 

@@ -181,8 +181,7 @@ def _slots(lines: Sequence[_Line]) -> dict[Edge, tuple[float, int]]:
     """Place the labels in the gap between two rows. Returns a dict from edge to the (x, slot) of its label.
 
     Slots are horizontal strips of the gap, numbered from 1, top to bottom. Labels that would overlap get different
-    slots. The number of slots is as small as possible. One or two more slots are used only if the labels then cover
-    fewer lines of other edges.
+    slots. There are as few slots as possible, or up to two more if the labels then cover fewer lines of other edges.
     """
     labels = sorted((line for line in lines if line.width is not None), key=lambda line: line.at(0.5))
     if not labels:

@@ -131,11 +131,11 @@ class Claimer:
         return queue in self._queues
 
     def reserve_share(self) -> DirectClaim:
-        """Reserve slots for runs that an extension (`Way`) begins itself. Returns the reservation. Pass it to
-        `give_back` afterwards.
+        """Reserve slots for runs that an extension (`Way`) begins itself, even if runs are waiting in the queues.
+        Returns the reservation. Pass it to `give_back` afterwards.
 
-        `share` counts the slots that are set aside for the extension. This method reserves at most half of these slots,
-        and only free ones. It does so even if runs are waiting in the queues.
+        The extension's share is `share.slots`. One call reserves at most half of that number, and fewer if fewer slots
+        are free.
         """
         left = min(self._free(), self.share.slots - self.share.held)
         room = max(0, min(left, (self.share.slots + 1) // 2))

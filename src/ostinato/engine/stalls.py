@@ -193,9 +193,9 @@ def _is_other_code(file: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A stored report about the runs of one job that have blocked an event loop. `times` counts the stalls that these
-    runs have caused. `at`, `seconds` and `where` describe the latest stall. If the runs are not jobs, `job` is their
-    kind and their name, such as `journey order`."""
+    """A stored report about runs that have blocked an event loop. `job` is the name of their job. For runs of another
+    kind, `job` is the kind and the name, such as `journey order`. `times` counts the stalls that these runs have
+    caused. `at`, `seconds` and `where` describe the latest stall."""
 
     job: str
     times: int

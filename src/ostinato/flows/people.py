@@ -71,7 +71,7 @@ def escalate(
 
     - `async_resolution`: decide the question
     - `live_takeover`: take over the conversation with the user
-    - `proxy`: be between the user and the flow: get the user's messages, and speak to the flow
+    - `proxy`: answer the flow in place of the user. The person gets the user's messages, and the flow gets the person's
 
     Repeated calls with the same `id` ask once. A session has at most one proxy. If `mode` is `proxy` and the session
     already has another proxy, raise `Conflict`. With `replace`, end the other proxy instead.

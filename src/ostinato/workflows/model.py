@@ -358,8 +358,8 @@ class TopicEvent:
 
 @dataclass(slots=True)
 class Mutation:
-    """One effect on another system. `origin_run` is the run that called the mutator. `run_id` is the run that continues
-    with the effect: the same run, or a retry of it."""
+    """One effect on another system. `origin_run` is the run that called the mutator first. `run_id` is the run that is
+    now responsible for the effect: `origin_run`, or a retry of it."""
 
     id: str
     workflow_id: str

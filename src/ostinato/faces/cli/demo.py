@@ -124,7 +124,8 @@ def build(url: str, services: Any) -> Ostinato:
 
     @app.job()
     async def learner(ctx: Any) -> str:
-        """Talk with the buddy agent as a user, and decide its open questions as the teacher."""
+        """Play two people: the user, who talks with the agent `buddy`, and the teacher, who approves or rejects what
+        the agent asks."""
         teacher = app.within(app.namespace, "local").agents
         for question in await teacher.escalations("buddy"):
             with suppress(Conflict):  # another person has decided it meanwhile

@@ -89,8 +89,8 @@ def parse_schedules(
 
 
 def read_yaml(text: str, file: str) -> Document:
-    """Read a text as JSON if the name `file` ends with `.json`, otherwise as YAML. Raises FileError if the text cannot
-    be read to its end. Mistakes that do not prevent this are in `problems` of the returned document."""
+    """Read a text as JSON if the name `file` ends with `.json`, otherwise as YAML. Raises FileError if a
+    mistake stops the parser before the end of the text. Other mistakes are in `problems` of the returned document."""
     document = read_document(text, file)
     if not document.readable:
         reason = document.problems[-1]
