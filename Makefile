@@ -52,7 +52,7 @@ check: .venv/ready  ## style, types, layers and wording
 test: .venv/ready .venv-temporal-1.34/ready  ## everything
 	@$(STYLE)
 	@{ $(CHECKS); } > .venv/check.log 2>&1 & checks=$$!; \
-	$(BIN)/pytest -n $(WORKERS) -m "not soak" --durations=15; tests=$$?; \
+	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not soak" --durations=15; tests=$$?; \
 	wait $$checks || { cat .venv/check.log; echo "the checks failed; what they say is above, and in .venv/check.log"; exit 1; }; exit $$tests
 
 # An environment of another Python: .venv-3.12/ready.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
@@ -46,7 +47,7 @@ BRIEF = settings(
 
 def described() -> dict[str, Any]:
     """Without tokens: wrong ones are refused before anything is looked at, and slow down whoever comes after."""
-    description: dict[str, Any] = api(Ostinato("sqlite:///:memory:")).openapi()
+    description: dict[str, Any] = deepcopy(api(Ostinato("sqlite:///:memory:")).openapi())
     for path in description["paths"].values():
         for call in path.values():
             call.pop("security", None)

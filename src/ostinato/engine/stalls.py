@@ -194,8 +194,8 @@ def _is_other_code(file: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Blocked:
     """A stored report about runs that have blocked an event loop. `job` is the name of their job. For runs of another
-    kind, `job` is the kind and the name, such as `journey order`. `times` counts the stalls that these runs have
-    caused. `at`, `seconds` and `where` describe the latest stall."""
+    kind, `job` is the kind and the name. `times` counts the stalls that these runs have caused. `at`, `seconds` and
+    `where` describe the latest stall."""
 
     job: str
     times: int

@@ -124,7 +124,7 @@ async def test_the_run_of_a_cancelled_binding_finishes_and_carries_nothing(world
 async def test_a_binding_behind_many_that_have_ended_is_cancelled_too(
     world: World, work: Work, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ostinato.journeys.api.queries._PAGE", 1)
+    monkeypatch.setattr("ostinato.journeys.api.changes._PAGE", 1)
     ended = await scheduled(world)
     await world.app.journeys.cancel_bindings("pay", "u1")
     await world.app.journeys.start("pay", {"who": "u1", "token": "x"})

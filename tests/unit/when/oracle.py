@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import calendar
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+DAY = 86_400
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Window:
 def walk(zone: str, first: int, last: int, step: int) -> Window:
     tz = ZoneInfo(zone)
     seconds = tuple(range(first - first % step, last, step))
-    walls = tuple((EPOCH + timedelta(seconds=s)).astimezone(tz).replace(tzinfo=None, fold=0) for s in seconds)
+    walls = tuple(datetime.fromtimestamp(s, tz).replace(tzinfo=None, fold=0) for s in seconds)
     return Window(zone, seconds, walls, step)
 
 
@@ -55,15 +56,15 @@ class Text:
 
     def time_matches(self, wall: datetime) -> bool:
         return (
-            one_of(self.minute, wall.minute, 0, 59)
-            and one_of(self.hour, wall.hour, 0, 23)
-            and one_of(self.second, wall.second, 0, 59)
+            wall.minute in values_of(self.minute, 0, 59)
+            and wall.hour in values_of(self.hour, 0, 23)
+            and wall.second in values_of(self.second, 0, 59)
         )
 
     def day_matches(self, wall: datetime) -> bool:
-        if not one_of(self.month, wall.month, 1, 12, MONTHS):
+        if wall.month not in values_of(self.month, 1, 12, MONTHS):
             return False
-        if self.year != "*" and not one_of(self.year, wall.year, 2000, 2100):
+        if self.year != "*" and wall.year not in values_of(self.year, 2000, 2100):
             return False
         by_date = any(_date_part(p, wall) for p in self.day.split(","))
         by_weekday = any(_weekday_part(p, wall) for p in self.weekday.split(","))
@@ -76,12 +77,15 @@ class Text:
         return not any(f.startswith("*") for f in (self.second, self.minute, self.hour))
 
 
-def one_of(text: str, value: int, low: int, high: int, names: list[str] | None = None) -> bool:
-    return any(_part(p, value, low, high, names or []) for p in text.split(","))
+@lru_cache(maxsize=10_000)
+def values_of(text: str, low: int, high: int, names: tuple[str, ...] = ()) -> frozenset[int]:
+    """The values that a field allows, each of them tried."""
+    parts = text.split(",")
+    return frozenset(value for value in range(low, high + 1) if any(_part(p, value, low, high, names) for p in parts))
 
 
 @lru_cache(maxsize=200_000)
-def _part_cached(part: str, value: int, low: int, high: int, names: tuple[str, ...]) -> bool:
+def _part(part: str, value: int, low: int, high: int, names: tuple[str, ...]) -> bool:
     base, _, step = part.partition("/")
 
     def number(text: str) -> int:
@@ -97,10 +101,6 @@ def _part_cached(part: str, value: int, low: int, high: int, names: tuple[str, .
     return first <= value <= last and (value - first) % int(step or 1) == 0
 
 
-def _part(part: str, value: int, low: int, high: int, names: list[str]) -> bool:
-    return _part_cached(part, value, low, high, tuple(names))
-
-
 def _date_part(part: str, wall: datetime) -> bool:
     length = calendar.monthrange(wall.year, wall.month)[1]
     if part == "L":
@@ -113,7 +113,7 @@ def _date_part(part: str, wall: datetime) -> bool:
         # neighbours of a Saturday or Sunday are at different distances.
         working = [d for d in range(1, length + 1) if calendar.weekday(wall.year, wall.month, d) < 5]
         return wall.day == min(working, key=lambda d: abs(d - wanted))
-    return _part(part, wall.day, 1, 31, [])
+    return _part(part, wall.day, 1, 31, ())
 
 
 def _weekday_part(part: str, wall: datetime) -> bool:
@@ -179,19 +179,19 @@ def recurring_times(window: Window, anchor: int, months: int, days: int, rest: i
 
 @lru_cache(maxsize=256)
 def transitions(zone: str, first_year: int, last_year: int) -> list[int]:
-    """Where the offset of a zone changes, found by looking every six hours."""
+    """Where the offset of a zone changes, found by looking every day."""
     tz = ZoneInfo(zone)
 
     def offset(second: int) -> timedelta | None:
-        return (EPOCH + timedelta(seconds=second)).astimezone(tz).utcoffset()
+        return datetime.fromtimestamp(second, tz).utcoffset()
 
     first = int(datetime(first_year, 1, 1, tzinfo=UTC).timestamp())
     last = int(datetime(last_year, 1, 1, tzinfo=UTC).timestamp())
     changes, before = [], offset(first)
-    for second in range(first, last, 6 * 3600):
+    for second in range(first, last, DAY):
         now = offset(second)
         if now != before:
-            low, high = second - 6 * 3600, second
+            low, high = second - DAY, second
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (middle, high) if offset(middle) == before else (low, middle)
@@ -203,7 +203,7 @@ def transitions(zone: str, first_year: int, last_year: int) -> list[int]:
 # Random fields
 
 
-def random_field(dice: random.Random, low: int, high: int, names: list[str] | None = None) -> str:
+def random_field(dice: random.Random, low: int, high: int, names: Sequence[str] = ()) -> str:
     def value() -> int:
         return dice.randint(low, high)
 

@@ -106,7 +106,7 @@ def compare(
             assert preceding == times[at - 1] * SECOND, place
         else:
             assert preceding is None or preceding < low * SECOND, place
-        assert compiled.matches(start * SECOND) == (start in times), place
+        assert compiled.matches(start * SECOND) == (times[at : at + 1] == [start]), place
     return asked
 
 

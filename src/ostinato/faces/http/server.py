@@ -111,12 +111,7 @@ def api(
     - `inside`: whether only this process calls the application; if so, callers see the texts of store errors
     """
     where = listening or Listening()
-    application = FastAPI(
-        title="Ostinato",
-        version=__version__,
-        description="A durable scheduler: schedules, jobs, journeys, runs and events.",
-        openapi_url=None,  # `docs_page` serves it: FastAPI would build it on the event loop
-    )
+    application = FastAPI(openapi_url=None)  # `docs_page` serves it: FastAPI would build it on the event loop
     application.state.door = entry or Door(app, open_on_loopback=where.open)
     application.state.proxies = Proxies(where.trusted_proxies)
     application.state.inside = inside
@@ -129,7 +124,7 @@ def api(
     for router in routers:
         if router.install is not None:
             router.install(application)
-    application.openapi = partial(_described, application.openapi)  # type: ignore[method-assign]
+    application.openapi = partial(_describe, routers)  # type: ignore[method-assign]
     hosts = (*_LOOPBACK, *where.hosts) if where.loopback else tuple(where.hosts)
     application.add_middleware(Guard, hosts=hosts, origins=tuple(where.origins))
     application.add_middleware(RequestLog)
@@ -153,9 +148,14 @@ def _routes(routers: tuple[Router, ...]) -> list[BaseRoute]:
     return routes.routes
 
 
-def _described(describe: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Call `describe`, and return its OpenAPI description with the schema of errors and the security schemes added."""
-    description = describe()
+@cache
+def _describe(routers: tuple[Router, ...]) -> dict[str, Any]:
+    """Return the OpenAPI description of the routers, with the schema of errors and the security schemes. It takes some
+    seconds of CPU time, and all applications with equal routers share it, so it must not be changed."""
+    words = "A durable scheduler: schedules, jobs, journeys, runs and events."
+    application = FastAPI(title="Ostinato", version=__version__, description=words)
+    application.router.routes[:] = _routes(routers)
+    description = application.openapi()
     description["components"]["schemas"]["Problem"] = jsonable_encoder(Problem.model_json_schema(), exclude_none=True)
     description["components"]["securitySchemes"] = SCHEMES
     return description

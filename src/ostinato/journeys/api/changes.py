@@ -57,6 +57,8 @@ WAIT = "30s"  # how long a call waits for an instance to wait or end before it r
 _TRIES = 20
 _LOOK_S = 0.1
 
+_PAGE = 1000  # bindings that are read at once
+
 
 class Journeys(JourneyQueries):
     # Definitions
@@ -234,7 +236,7 @@ class Journeys(JourneyQueries):
         """Cancel all bindings of a journey for one subject, even paused ones. Return the bindings that this call
         cancelled."""
         cancelled, after = [], ""
-        while page := await self.bindings(name=name, subject=subject, after=after, limit=1000):
+        while page := await self.bindings(name=name, subject=subject, after=after, limit=_PAGE):
             for binding in page:
                 if binding.state not in ("cancelled", "exhausted"):
                     cancelled.append(await self.cancel_binding(binding.id))
