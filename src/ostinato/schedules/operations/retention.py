@@ -22,6 +22,7 @@ from ostinato.when.instants import SECOND, Micros
 KEEP_ANSWERS: Micros = 86_400 * SECOND  # how long a request id is remembered
 _BATCH = 1000
 _INTERVAL: Micros = 3600 * SECOND
+_LONG_INTERVAL: Micros = 6 * _INTERVAL  # while no schedule has the policy `keep`
 _NEXT_BATCH: Micros = SECOND // 10
 
 
@@ -36,11 +37,11 @@ def first_timer(now: Micros) -> Operation[None]:
 def purposes(keep_runs: Micros, actions: ActionKinds, companions: Companions) -> dict[tuple[str, str], Fire]:
     def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds) -> Operation[list[Row]]:
         # One timer has the cursors of both: nodes of earlier versions know no other timer.
-        kept, _, labelled = (timers[0].data or "").partition("|")
-        kept, full = yield from keep(now, now - keep_runs, kept, actions, companions, kinds)
+        before, _, labelled = (timers[0].data or "").partition("|")
+        kept, more, any_keep = yield from keep(now, now - keep_runs, before, actions, companions, kinds)
         _, further = yield from label_all(labelled, _BATCH)
-        again = now + (_NEXT_BATCH if full or kept or further else _INTERVAL)
-        yield sql("set_timers", [timer_row(_timer(again, f"{kept}|{further}" if further else kept))])
+        pause = _NEXT_BATCH if more or further else _INTERVAL if any_keep or before else _LONG_INTERVAL
+        yield sql("set_timers", [timer_row(_timer(now + pause, f"{kept}|{further}" if further else kept))])
         return []
 
     return {("schedules", "keeping"): fire}
@@ -48,7 +49,7 @@ def purposes(keep_runs: Micros, actions: ActionKinds, companions: Companions) ->
 
 def keep(
     now: Micros, before: Micros, after: str, actions: ActionKinds, companions: Companions, kinds: Kinds
-) -> Operation[tuple[str, bool]]:
+) -> Operation[tuple[str, bool, bool]]:
     """Delete one batch of old rows of each kind:
 
     - Answers to requests: delete answers that are older than `KEEP_ANSWERS`.
@@ -57,8 +58,9 @@ def keep(
       (`Policies.keep`), keep its unfinished occurrences, the newest `keep` finished ones, and a shared row that may
       still get further times (`Stretch.run`). Delete the others, at most one batch per schedule.
 
-    Return (cursor, full). The cursor is the `after` of the next call, or "" after the last schedule. `full` is true if
-    one of the batches was full, so that more rows may remain to delete.
+    Return (cursor, more, any_keep). The cursor is the `after` of the next call, or "" after the last schedule. `more`
+    is true if one of the batches was full, so that more rows may remain to delete. `any_keep` is true if a schedule of
+    the batch has the policy `keep`.
     """
     answers = yield sql("drop_requests", before=now - KEEP_ANSWERS, limit=_BATCH)
     closed = yield sql("drop_closed_schedules", before=before, limit=_BATCH)
@@ -88,5 +90,5 @@ def keep(
         if old:
             yield from remove(old, kinds)
         surplus = max(surplus, len(surplus_rows))
-    full = max(len(answers), len(closed), len(filled), surplus) >= _BATCH
-    return rows[-1][0] if len(rows) == _BATCH else "", full
+    more = max(len(answers), len(closed), len(filled), len(rows), surplus) >= _BATCH
+    return rows[-1][0] if len(rows) == _BATCH else "", more, bool(rows)
