@@ -118,6 +118,33 @@ def may_have_secret(value: object) -> bool:
     return any(sign in str(value) for sign in "@?")
 
 
+# Names of members whose values may be secrets.
+_SECRET = re.compile(r"secret|passw|token|authorization|api.?key|credential|^headers$|^sign$", re.IGNORECASE)
+
+
+def may_be_secret(path: Sequence[object], value: object) -> bool:
+    """Return whether an error must not repeat the value at `path` in a JSON document, because it may be a secret.
+
+    - If a name in `path`, or a name inside the value, suggests a secret, such as `token` or `headers`, return True.
+    - If `path` ends with `url` or contains `http`, return whether the value may be a URL with a password or a query.
+    - Otherwise return False.
+    """
+    names = [str(step) for step in path]
+    if any(map(_SECRET.search, names)) or any(map(_SECRET.search, _names_inside(value))):
+        return True
+    return (names[-1:] == ["url"] or "http" in names) and may_have_secret(value)
+
+
+def _names_inside(value: object) -> Iterator[str]:
+    """Yield the names of all members in a JSON value, at any depth."""
+    if isinstance(value, Mapping):
+        yield from map(str, value)
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for member in value:
+            yield from _names_inside(member)
+
+
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 

@@ -156,8 +156,8 @@ def _check_options(job: str, handler: Handler | Declaration | None, options: Map
             raise OstinatoError(f"start() has no option {option!r}; {hint}")
     for option in ("queue", "serial_key", "parent", "actor"):
         value = options.get(option)
-        if value is not None and value != "" and not is_text(value):
-            raise OstinatoError(f"{option} {value!r} is not a text")
+        if value is not None and not (is_text(value) or (value == "" and option != "queue")):
+            raise OstinatoError(f"{option} {short_repr(value)} is not a text")
     check_priority(options.get("priority", 0))
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import sys
 from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import asyncpg
 import psycopg
+import psycopg.rows
 import pytest
 import sqlalchemy
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -279,3 +283,69 @@ def test_a_connection_that_commits_each_statement_is_refused(postgres_url: str) 
         asyncio.run(with_await())
         assert len(sync.runs()) == 2
     engine.dispose()
+
+
+def _as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> dict[str, Any]:
+    return {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
+
+
+def test_rows_may_be_anything_to_the_caller(store_url: str) -> None:
+    app = Ostinato(store_url)
+
+    @app.job()
+    def work() -> int:
+        return 7
+
+    with SyncOstinato(app, node=True) as sync:
+        connection: Any
+        if store_url.startswith("sqlite"):
+            connection = sqlite3.connect(store_url.removeprefix("sqlite:///"))
+            connection.row_factory = _as_dict
+        else:
+            connection = psycopg.connect(store_url, row_factory=psycopg.rows.dict_row)
+        started = [sync.start("work", serial_key="k", connection=connection) for _ in range(2)]
+        connection.commit()
+        connection.close()
+        assert [run.result(timeout=30) for run in started] == [7, 7]
+
+
+def test_a_start_that_fails_leaves_nothing_in_the_transaction_of_the_caller(tmp_path: Path) -> None:
+    file = f"{tmp_path}/store.db"
+    with SyncOstinato(Ostinato(f"sqlite:///{file}")) as sync:
+        with (
+            closing(sqlite3.connect(file, isolation_level=None)) as connection,
+            pytest.raises(StoreError, match="not in a transaction"),
+        ):
+            sync.start("work", connection=connection)
+        connection = sqlite3.connect(file)
+
+        def refuse(action: int, table: str | None, *_: Any) -> int:
+            return sqlite3.SQLITE_DENY if (action, table) == (sqlite3.SQLITE_INSERT, "ostinato_events") else 0
+
+        for begin in (False, True):
+            connection.set_authorizer(None)
+            if begin:
+                connection.execute("BEGIN")
+            connection.set_authorizer(refuse)
+            with pytest.raises(sqlite3.DatabaseError, match="not authorized"):
+                sync.start("work", connection=connection)
+            connection.set_authorizer(None)
+            assert connection.in_transaction == begin
+            connection.commit()
+        connection.close()
+        assert sync.runs() == []
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sqlite3 has autocommit since Python 3.12")
+def test_a_connection_of_sqlite3_in_autocommit_mode_is_refused(tmp_path: Path) -> None:
+    """Python would not commit what `start` began, and the file would stay locked."""
+    file = f"{tmp_path}/store.db"
+    with SyncOstinato(Ostinato(f"sqlite:///{file}")) as sync:
+        connection: Any = sqlite3.connect(file, autocommit=True)  # type: ignore[call-overload,unused-ignore]
+        with pytest.raises(StoreError, match="not in a transaction"):
+            sync.start("work", connection=connection)
+        connection.execute("BEGIN")
+        kept = sync.start("work", connection=connection)
+        connection.execute("COMMIT")
+        connection.close()
+        assert sync.get(kept.id).status == "ready"

@@ -13,7 +13,7 @@ import pytest
 
 from ostinato.client import Client, Denied, ServerFailed, SyncClient, Unreachable
 from ostinato.client.calling import part
-from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.errors import Conflict, LimitError, NotFound, OstinatoError
 
 CHANGED = {"name": "report", "token": 2, "run": None, "backfill": None, "lateness": {"late": 0, "will_run": 0}}
 Answer = httpx.Response | Exception
@@ -134,6 +134,19 @@ def test_an_answer_that_is_no_problem_document_is_told_all_the_same() -> None:
     fake = Fake(httpx.Response(404, text="<html>a proxy"))
     with pytest.raises(NotFound, match="the server answered 404: <html>a proxy"):
         ask(fake, lambda client: client.run("x"))
+
+
+def test_readiness_of_a_server_that_is_away_or_another_one() -> None:
+    with pytest.raises(Unreachable, match="does not answer"):
+        ask(Fake(httpx.ConnectError("refused")), lambda client: client.ready())
+    with pytest.raises(ServerFailed, match="no server of Ostinato"):
+        ask(Fake(httpx.Response(200, text="<html>")), lambda client: client.ready())
+
+
+def test_a_limit_that_is_none_is_refused() -> None:
+    for limit in (0, -1, "x", None):
+        with pytest.raises(LimitError):
+            ask(Fake(), lambda client, limit=limit: client.runs(limit=limit))  # type: ignore[misc]
 
 
 def test_names_and_times_are_sent_as_they_are() -> None:

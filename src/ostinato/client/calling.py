@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote
 
 from ostinato.backoff import backoff
-from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.errors import Conflict, NotFound, OstinatoError, check_limit
 
 if TYPE_CHECKING:  # loaded when a call is sent: commands on a store send none
     import httpx
@@ -128,6 +128,7 @@ class Calling:
     async def pages(self, path: str, cursor: str, begin: Any, limit: int, **filters: Any) -> list[Any]:
         """Read pages until there are `limit` items or no more pages. Return the items. `cursor` names the query
         parameter that says where a page begins, such as "after". `begin` is its value for the first page."""
+        check_limit(limit, ALL)
         items: list[Any] = []
         while len(items) < limit:
             size = min(_PAGE, limit - len(items))

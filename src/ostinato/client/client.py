@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from ostinato.client.agents import Agents
-from ostinato.client.calling import Calling, Json, Moment, Unreachable, error_of, part, without_none
+from ostinato.client.calling import Calling, Json, Moment, ServerFailed, Unreachable, error_of, part, without_none
 from ostinato.client.functions import Functions
 from ostinato.client.journeys import Journeys
 from ostinato.client.schedules import Schedules
@@ -231,6 +231,14 @@ class Client:
         return await self._calling.one("POST", "/diagnosis", {"repair": repair})
 
     async def ready(self) -> Json:
-        """Return a dict that says whether the server is ready, and if not, why."""
-        response = await self._calling.http.get("/health/ready")
-        return dict(response.json())
+        """Return a dict that says whether the server is ready, and if not, why. Raises `Unreachable` if it does not
+        answer, and `ServerFailed` if it is no server of Ostinato."""
+        import httpx
+
+        try:
+            response = await self._calling.http.get("/health/ready")
+            return dict(response.json())
+        except httpx.TransportError as problem:
+            raise Unreachable(f"{self.server} does not answer: {problem or type(problem)}") from problem
+        except ValueError as problem:
+            raise ServerFailed(f"{self.server} is no server of Ostinato: its answer is not JSON") from problem

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 import orjson
 
 from ostinato.engine.portable_types import read_types, write_types
-from ostinato.errors import InputError
+from ostinato.errors import InputError, may_be_secret
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -49,10 +49,12 @@ class InputTypes:
 
 def _fault(fault: Mapping[str, Any]) -> str:
     place = ".".join(str(part) for part in fault["loc"]) or "the input"
-    value = orjson.dumps(fault["input"], default=repr).decode()
-    shown = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
     message = str(fault["msg"])
-    return f"{place}: {message[:1].lower()}{message[1:]}, not {shown}"
+    words = f"{place}: {message[:1].lower()}{message[1:]}"
+    if may_be_secret(fault["loc"], fault["input"]):
+        return words
+    value = orjson.dumps(fault["input"], default=repr).decode()
+    return f"{words}, not {value if len(value) <= _SHOWN else f'{value[:_SHOWN]}…'}"
 
 
 @lru_cache(maxsize=4096)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import get_args
 
+from ostinato.model import MOST
 from ostinato.schedules.model import OverlapName
 
 
@@ -49,7 +50,7 @@ class Option:
 
 RUN_OPTIONS = (
     Option("queue", Kind.TEXT, "The queue its runs go to."),
-    Option("priority", Kind.WHOLE, "Higher goes first.", least=-(1 << 31), most=(1 << 31) - 1),
+    Option("priority", Kind.WHOLE, "Higher goes first.", least=-MOST, most=MOST),
     Option("retry", Kind.WHOLE_OR_OBJECT, 'Attempts in all, or JSON such as \'{"attempts": 5, "delay": "2s"}\'.'),
     Option("timeout", Kind.LENGTH, "How long an attempt may take."),
     Option("deadline", Kind.LENGTH, "How long a run may take in all, with waiting and retries."),

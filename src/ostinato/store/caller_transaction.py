@@ -25,7 +25,7 @@ async def run_in_caller_transaction(connection: Any, make: Callable[[], Operatio
     """
     module = type(connection).__module__.partition(".")[0]
     if isinstance(connection, sqlite3.Connection):
-        return drive(make(), _sqlite(connection))
+        return _drive_sqlite(connection, make)
     if module == "asyncpg":
         if not connection.is_in_transaction():
             raise _no_transaction()
@@ -45,22 +45,38 @@ def run_in_caller_transaction_sync(connection: Any, make: Callable[[], Operation
     is open, one begins, and the caller must commit it. Raises `StoreError` if the connection cannot be used, or if it
     is in autocommit mode without an open transaction."""
     if isinstance(connection, sqlite3.Connection):
-        return drive(make(), _sqlite(connection))
+        return _drive_sqlite(connection, make)
     module = type(connection).__module__.partition(".")[0]
     if module == "psycopg" and not hasattr(connection, "__aenter__"):
         _check_psycopg(connection)
         return drive(make(), lambda s: _psycopg_sync(connection, s))
     if module == "sqlalchemy":
-        return drive(make(), _sqlalchemy_execute(_sync_connection(connection)))
+        return _drive_sqlalchemy(_sync_connection(connection), make)
     raise StoreError(f"a connection of {type(connection).__module__} cannot be used without await")
 
 
-def _sqlite(connection: sqlite3.Connection) -> Callable[[Statement], Rows]:
-    if not connection.in_transaction:
-        if connection.isolation_level is None:
-            raise _no_transaction()
-        connection.execute("BEGIN IMMEDIATE")
-    return lambda s: execute_sqlite(connection, query_of(s, "sqlite", queries("sqlite")), s)
+def _drive_sqlite(connection: sqlite3.Connection, make: Callable[[], Operation[T]]) -> T:
+    """Run an operation in the caller's transaction; if none is open, begin one. If the operation fails, nothing of it
+    stays, even if the caller commits."""
+    begins = not connection.in_transaction
+    if begins and (connection.isolation_level is None or getattr(connection, "autocommit", None) is True):
+        raise _no_transaction()  # Python would not commit it
+    cursor = connection.cursor()
+    cursor.row_factory = None  # the caller's may return dicts, for example
+    if begins:
+        cursor.execute("BEGIN IMMEDIATE")
+    cursor.execute("SAVEPOINT ostinato_operation")
+    try:
+        result = drive(make(), lambda s: execute_sqlite(cursor, query_of(s, "sqlite", queries("sqlite")), s))
+    except BaseException:
+        if begins:
+            connection.rollback()
+        elif connection.in_transaction:  # SQLite itself ends the transaction if the disk is full
+            cursor.execute("ROLLBACK TO ostinato_operation")
+            cursor.execute("RELEASE ostinato_operation")
+        raise
+    cursor.execute("RELEASE ostinato_operation")
+    return result
 
 
 def _query(statement: Statement) -> Query:
@@ -86,16 +102,27 @@ async def _psycopg(connection: Any, make: Callable[[], Operation[T]]) -> T:
         call = _driver_call(statement, "pyformat")
         if call is None:
             return []
-        cursor = await connection.execute(*call)
+        cursor = connection.cursor(row_factory=_rows_as_tuples())
+        await cursor.execute(*call)
         return await cursor.fetchall() if cursor.description else []
 
     return await drive_async(make(), execute)
 
 
+def _rows_as_tuples() -> Any:
+    """Return psycopg's row factory for tuples. The caller's own factory may return dicts, for example."""
+    from psycopg.rows import tuple_row
+
+    return tuple_row
+
+
 def _psycopg_sync(connection: Any, statement: Statement) -> Rows:
     call = _driver_call(statement, "pyformat")
-    cursor = None if call is None else connection.execute(*call)
-    return cursor.fetchall() if cursor is not None and cursor.description else []
+    if call is None:
+        return []
+    cursor = connection.cursor(row_factory=_rows_as_tuples())
+    cursor.execute(*call)
+    return cursor.fetchall() if cursor.description else []
 
 
 def _driver_call(statement: Statement, style: Style) -> tuple[str, Any] | None:
@@ -109,9 +136,9 @@ def _driver_call(statement: Statement, style: Style) -> tuple[str, Any] | None:
 async def _sqlalchemy(connection: Any, make: Callable[[], Operation[T]]) -> T:
     if hasattr(connection, "run_sync"):
         return await connection.run_sync(  # type: ignore[no-any-return]
-            lambda sync: drive(make(), _sqlalchemy_execute(_sync_connection(sync)))
+            lambda sync: _drive_sqlalchemy(_sync_connection(sync), make)
         )
-    return drive(make(), _sqlalchemy_execute(_sync_connection(connection)))
+    return _drive_sqlalchemy(_sync_connection(connection), make)
 
 
 def _sync_connection(connection: Any) -> Any:
@@ -119,13 +146,13 @@ def _sync_connection(connection: Any) -> Any:
     return connection.connection() if hasattr(connection, "get_bind") else connection
 
 
-def _sqlalchemy_execute(connection: Any) -> Callable[[Statement], Rows]:
+def _drive_sqlalchemy(connection: Any, make: Callable[[], Operation[T]]) -> T:
     dialect = connection.dialect
     if dialect.name == "sqlite":
         raw = connection.connection.driver_connection
         if not isinstance(raw, sqlite3.Connection):
             raise StoreError("of SQLAlchemy's SQLite drivers only the built-in one (pysqlite) can be used here")
-        return _sqlite(raw)
+        return _drive_sqlite(raw, make)
     commits_each = getattr(dialect, "detect_autocommit_setting", None)  # since SQLAlchemy 2.0.43
     if commits_each is not None and commits_each(connection.connection.dbapi_connection):
         raise _no_transaction()
@@ -139,4 +166,4 @@ def _sqlalchemy_execute(connection: Any) -> Callable[[Statement], Rows]:
         result = connection.exec_driver_sql(text, tuple(values) if style == "dollar" else values)
         return [tuple(row) for row in result.fetchall()] if result.returns_rows else []
 
-    return execute
+    return drive(make(), execute)

@@ -273,7 +273,7 @@ class SqliteStore(Store):
         return execute
 
 
-def execute_sqlite(connection: sqlite3.Connection, query: Query, statement: Statement) -> Rows:
+def execute_sqlite(connection: sqlite3.Connection | sqlite3.Cursor, query: Query, statement: Statement) -> Rows:
     """Run one statement, and return its rows. A large batch is split into several calls of the driver."""
     if query.counted:
         return [(sum(connection.execute(text, values).rowcount for text, values in calls(query, statement)),)]

@@ -237,3 +237,15 @@ def test_formats_are_checked(name: str, right: str, wrong: str) -> None:
 @pytest.mark.parametrize("name", ["regex", "idn-hostname", "int32", "password"])
 def test_formats_that_are_unknown_or_slow_to_check_are_not_checked(name: str) -> None:
     validate("(", {"format": name}, "the input")
+
+
+def test_a_value_that_may_be_a_secret_is_not_repeated() -> None:
+    schema: Any = {
+        "properties": {"password": {"type": "integer"}, "api_key": {"enum": ["a"]}, "user": {"type": "integer"}},
+        "required": ["name"],
+    }
+    with pytest.raises(NotValid) as error:
+        validate({"password": "hunter2", "api_key": "hunter2", "user": {"token": "hunter2"}}, schema, "the input")
+    assert "hunter2" not in str(error.value)
+    assert "/password: it does not match 'type' of its schema" in str(error.value)
+    assert '"name" is a required property' in str(error.value)

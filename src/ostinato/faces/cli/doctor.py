@@ -82,5 +82,13 @@ def _page(checks: list[Json], ok: bool) -> RenderableType:
         lines.append(Text.assemble((_MARKS[check["state"]], COLOURS[check["state"]]), f" {name}: {check['words']}"))
         if check["remedy"]:
             lines.append(Text(f"  → {check['remedy']}", style="yellow"))
-    lines.append(Text("nothing is wrong" if ok else "something is wrong", style="bold green" if ok else "bold red"))
+    notices = any(check["state"] == "notice" for check in checks)
+    end = (
+        "something is wrong"
+        if not ok
+        else "nothing is wrong; look at the lines with !"
+        if notices
+        else "nothing is wrong"
+    )
+    lines.append(Text(end, style="bold green" if ok else "bold red"))
     return Group(*lines)

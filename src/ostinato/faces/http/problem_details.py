@@ -14,10 +14,19 @@ from typing import Any
 from ostinato.engine.computing import Busy, TooMuch
 from ostinato.engine.log import log
 from ostinato.engine.ways import Ways
-from ostinato.errors import Conflict, NotFound, OstinatoError, SpecError, StoreError, StoreRefused, StoreUnavailable
+from ostinato.errors import (
+    Conflict,
+    NotFound,
+    OstinatoError,
+    SpecError,
+    StoreError,
+    StoreRefused,
+    StoreUnavailable,
+    may_be_secret,
+)
 from ostinato.faces.auth import Refused
 from ostinato.faces.http.bodies import NotJson
-from ostinato.faces.http.validation_errors import BodyError, Mistake, as_json, may_be_secret
+from ostinato.faces.http.validation_errors import BodyError, Mistake, as_json
 from ostinato.schedules.declared.plan import DeclaredElsewhere
 from ostinato.schedules.declared.problems import FileError
 from ostinato.schedules.operations.edit import AlreadyExists, TokenMismatch

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from ostinato.errors import OstinatoError, did_you_mean, limit_rule, list_choices, may_have_secret, short_repr
+from ostinato.errors import OstinatoError, did_you_mean, limit_rule, list_choices, may_be_secret, short_repr
 from ostinato.faces.http.shapes.common import NO_NUL, RUN_CURSOR
 
 ANY_QUERY = "x-any-query"  # marks a route that passes the query to a journey, which may read any parameter
 LARGEST_LIMIT = 1000  # items of a page
 _LONGEST_VALUE = 200  # characters of a value that an error repeats
 _BLANK_OFFSET = re.compile(r" \d\d:?\d\d$")  # the offset of a time whose `+` was read as a blank
-_SECRET = re.compile(r"secret|passw|token|authorization|api.?key|credential|^headers$|^sign$", re.IGNORECASE)
 _ENUMERATED = re.compile(r"'([^']*)'")
 
 
@@ -80,29 +79,6 @@ def mistake_in_body(body: Any, path: Sequence[str | int], message: str, *, secre
     if secret or may_be_secret(path, value):
         return Mistake(place_in_body(path), message)
     return Mistake(place_in_body(path), message, as_json(value), has_value=True)
-
-
-def may_be_secret(path: Sequence[Any], value: Any) -> bool:
-    """Return whether the value at `path` in a request may be a secret.
-
-    - If a name in `path`, or a name inside the value, suggests a secret, such as `token` or `headers`, return True.
-    - If `path` ends with `url` or contains `http`, return whether the value may be a URL with a password or a query.
-    - Otherwise return False.
-    """
-    names = [str(step) for step in path]
-    if any(map(_SECRET.search, names)) or any(map(_SECRET.search, _names_inside(value))):
-        return True
-    return (names[-1:] == ["url"] or "http" in names) and may_have_secret(value)
-
-
-def _names_inside(value: Any) -> Iterator[str]:
-    """Yield the names of all members in a JSON value, at any depth."""
-    if isinstance(value, Mapping):
-        yield from map(str, value)
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        for member in value:
-            yield from _names_inside(member)
 
 
 def mistakes(errors: Iterable[Mapping[str, Any]], body: Any) -> list[Mistake]:

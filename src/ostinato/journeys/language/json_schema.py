@@ -26,9 +26,10 @@ import orjson
 from jsonschema_rs import Draft202012Validator, RegexOptions, ValidationError
 
 from ostinato.documents import Path
-from ostinato.errors import OstinatoError, short_json
+from ostinato.errors import OstinatoError, may_be_secret, short_json
 from ostinato.model import Json
 
+_NAMING = ("required", "additionalProperties", "unevaluatedProperties")  # their messages have names, and no values
 _LINEAR = RegexOptions(size_limit=4 << 20, dfa_size_limit=4 << 20)
 _META: dict[str, Any] = {"$ref": "https://json-schema.org/draft/2020-12/schema"}
 _REFERENCES = ("$ref", "$dynamicRef")
@@ -132,8 +133,16 @@ def _describe_mistakes(compiled: _CompiledSchema, value: Json) -> list[tuple[str
     else:
         return [("", "it does not match its schema, which has too many alternatives to say where")]
     assert errors
-    places = [("".join(f"/{step}" for step in one.instance_path), _shorten(one.message)) for one in errors]
+    places = [("".join(f"/{step}" for step in one.instance_path), _say(one)) for one in errors]
     return list(dict.fromkeys(places))
+
+
+def _say(error: ValidationError) -> str:
+    """Return the message of a mistake, without the value if the value may be a secret."""
+    keyword = str(error.schema_path[-1]) if error.schema_path else ""
+    if keyword not in _NAMING and may_be_secret(error.instance_path, error.instance):
+        return f"it does not match {keyword!r} of its schema"
+    return _shorten(error.message)
 
 
 def _first_error(validator: Draft202012Validator, value: Any) -> ValidationError | None:

@@ -324,6 +324,27 @@ def test_a_time_that_cannot_be_put_back_is_answered_with_those_that_can(tmp_path
     run(main, tmp_path)
 
 
+def test_an_argument_that_may_be_a_secret_is_not_repeated(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        @web.app.job()
+        async def login(user: str, password: str, token: int = 0) -> None: ...
+
+        for input in (
+            {"user": "u", "password": ["hunter2"]},
+            {"user": "u", "password": "x", "token": "hunter2"},
+            {"user": {"password": "hunter2"}, "password": "x"},
+        ):
+            for path, body in (
+                ("/jobs/login/start", {"input": input}),
+                ("/schedules", {"name": "x", "spec": "0 3 * * *", "action": {"job": "login", "input": input}}),
+            ):
+                answer = await web.post(path, body)
+                assert answer.status_code == 422, answer.text
+                assert "hunter2" not in answer.text
+
+    run(main, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("path", "body", "place"),
     [
