@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -10,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ostinato.client import Json
+from ostinato.client.calling import ALL
 from ostinato.errors import NotFound, OstinatoError, did_you_mean
 from ostinato.faces.cli.arguments import Limit, only_given
 from ostinato.faces.cli.completion import statuses
@@ -159,7 +159,7 @@ async def _find(session: Session, text: str) -> Json:
     calls = session.client.webhooks
     if "://" not in text:
         return await calls.get(text)
-    listed = await calls.list(limit=sys.maxsize)
+    listed = await calls.list(limit=ALL)
     matching = [one for one in listed if one["url"] == text]
     if len(matching) == 1:
         return matching[0]
