@@ -20,6 +20,7 @@ from ostinato.flows import (
     ResponseMeta,
     SkipLLM,
 )
+from ostinato.flows.schedules.rows import TriggeredRun
 from ostinato.model import Event
 from ostinato.testing import World
 from tests.support.agents import Chat, Outbox, events, make_buddy
@@ -570,6 +571,19 @@ async def test_a_trigger_says_whether_its_run_was_started(world: World) -> None:
     }
     await world.settle()
     assert outbox.texts == ["Stand up."] * 3
+
+
+async def test_a_trigger_that_is_repeated_after_an_upgrade_is_answered(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An earlier version kept the id of the run alone as the answer to the request."""
+    schedules, _ = await prepared(world)
+
+    async def answer(*_: Any) -> str:
+        return "run-1"
+
+    monkeypatch.setattr(type(schedules), "_write", answer)
+    assert await schedules.trigger("x", request_id="r") == TriggeredRun("run-1", "started")
 
 
 async def test_13_29_83_a_run_is_recorded_and_its_turn_says_what_began_it(world: World) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ostinato import StoreUnavailable
+from ostinato import StoreError, StoreUnavailable
 from ostinato.model import Run
 from ostinato.testing import World
 from tests.support.journey_parts import text
@@ -57,3 +57,19 @@ async def test_a_run_whose_body_meets_a_store_that_is_away_is_handed_back(world:
     assert (await world.app.journeys.status(id)).phase == "SUCCEEDED"
     names = [event.name for event in await world.app.events(subject=id, limit=100)]
     assert names.count("run:handed_back") == 2
+
+
+async def test_a_run_whose_body_meets_a_permanent_error_of_the_store_fails(world: World) -> None:
+    """Handed back, it would be claimed again at once, without end."""
+    await world.up()
+    await world.app.journeys.deploy(LATER)
+    id = (await world.app.journeys.start("example")).id
+    of_kind: dict[str, Any] = world.app.engine.bodies.of_kind
+
+    async def failing(run: Run) -> None:
+        raise StoreError("there is no such column")
+
+    of_kind["journey"] = failing
+    await world.advance("2m")
+    run = await world.app.get(id)
+    assert (run.status, run.reason) == ("failed", "it could not be executed: there is no such column")
