@@ -48,10 +48,12 @@ CHECKS = $(BIN)/mypy && $(BIN)/lint-imports && $(BIN)/python .ci/wording
 check: .venv/ready  ## style, types, layers and wording
 	$(STYLE) && $(CHECKS)
 
-# The style is checked first, in a second. The other checks run beside the tests, which leave them room; what they complain about is printed last.
+# The style is checked first, in a second. Then one process compiles the tests, so that the workers need not each do it,
+# while another runs the other checks; these go on beside the tests, and what they complain about is printed last.
 test: .venv/ready .venv-temporal-1.34/ready  ## everything
 	@$(STYLE)
 	@{ $(CHECKS); } > .venv/check.log 2>&1 & checks=$$!; \
+	echo "Compiling the tests"; $(BIN)/pytest --collect-only -qq -m "not soak" > .venv/collect.log || { cat .venv/collect.log; exit 1; }; \
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal -m "not soak" --durations=15; tests=$$?; \
 	wait $$checks || { cat .venv/check.log; echo "the checks failed; what they say is above, and in .venv/check.log"; exit 1; }; exit $$tests
 

@@ -54,13 +54,13 @@ def prepare(count: int, batch: int) -> Work:
     for _ in range(count):
         id = ids.new(now)
         runs.append(Run(id=id, root_id=id, name="nothing", due=now, created=now))
-    starts = [_said(start(part, now), part) for part in _parts(runs, STARTS)]
+    starts = [_drive(start(part, now), part) for part in _parts(runs, STARTS)]
     claims, ends = [], []
     for token, part in enumerate(_parts(runs, batch)):
-        claims.append(_said(claim(NODE, token, "default", batch, now, KINDS, frozenset(), 0), part))
+        claims.append(_drive(claim(NODE, token, "default", batch, now, KINDS, frozenset(), 0), part))
         for run in part:
             run.claim = 1
-        ends.append(_said(end([End(run, Status.SUCCEEDED) for run in part], NODE, now, Kinds()), part))
+        ends.append(_drive(end([End(run, Status.SUCCEEDED) for run in part], NODE, now, Kinds()), part))
     return Work(starts, claims, ends, count)
 
 
@@ -68,7 +68,7 @@ def _parts(runs: Sequence[Run], size: int) -> list[list[Run]]:
     return [list(runs[at : at + size]) for at in range(0, len(runs), size)]
 
 
-def _said(operation: Operation[Any], runs: list[Run]) -> list[Statement]:
+def _drive(operation: Operation[Any], runs: list[Run]) -> list[Statement]:
     """What an operation yields when everything goes as it should."""
     said: list[Statement] = []
     answer: Rows | None = None
@@ -110,10 +110,10 @@ def sqlite_ceiling(url: str, count: int, batch: int) -> float:
     asyncio.run(_new_store(SqliteStore(path_of(url))))
     work, named = prepare(count, batch), queries("sqlite")
 
-    def written(said: list[list[Statement]]) -> list[list[Call]]:
+    def prepare_calls(said: list[list[Statement]]) -> list[list[Call]]:
         return [[call for one in part for call in calls(named[one.name], one)] for part in said]
 
-    starts, claims, ends = written(work.starts), written(work.claims), written(work.ends)
+    starts, claims, ends = prepare_calls(work.starts), prepare_calls(work.claims), prepare_calls(work.ends)
     connection = connect(path_of(url))
     settled()
     begin = time.perf_counter()
@@ -141,13 +141,13 @@ async def postgres_ceiling(url: str, count: int, batch: int) -> float:
     await _new_store(PostgresStore(url))
     work, named = prepare(count, batch), queries("postgres")
 
-    def written(said: list[list[Statement]]) -> list[list[Call]]:
+    def prepare_calls(said: list[list[Statement]]) -> list[list[Call]]:
         return [
             [named[one.name].render("dollar", one.params, one.rows) for one in part if named[one.name].text]
             for part in said
         ]
 
-    starts, claims, ends = written(work.starts), written(work.claims), written(work.ends)
+    starts, claims, ends = prepare_calls(work.starts), prepare_calls(work.claims), prepare_calls(work.ends)
     lanes = [await asyncpg.connect(url, server_settings=SETTINGS) for _ in range(3)]
     # As many as are started and not claimed, and claimed and not ended.
     started, claimed = asyncio.Semaphore(0), asyncio.Semaphore(0)

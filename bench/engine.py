@@ -88,14 +88,14 @@ async def cost(url: str, count: int) -> tuple[float, float]:
 
     async with app:
         await asyncio.sleep(0.5)
-        before = await _written(app, url)
+        before = await _measure_writes(app, url)
         await app.start_many("nothing", [{}] * count)
         await all_ended(app, count)
-        after = await _written(app, url)
+        after = await _measure_writes(app, url)
     return (after[0] - before[0]) / count, (after[1] - before[1]) / count
 
 
-async def _written(app: Ostinato, url: str) -> tuple[int, int]:
+async def _measure_writes(app: Ostinato, url: str) -> tuple[int, int]:
     """Bytes of write-ahead log so far, and commits."""
     if url.startswith("sqlite"):
         return _size(path_of(url) + "-wal"), _commits[0]

@@ -21,7 +21,7 @@ from bench.measure import settled
 from bench.stores import path_of
 from ostinato.store.contract import NO_EXTENSIONS, Extensions, Make, Operation, Rows, Statement, Store
 from ostinato.store.postgres import SETTINGS
-from ostinato.store.sql import queries
+from ostinato.store.sql import queries, query_of
 from ostinato.store.sqlite import calls, connect
 from ostinato.when.instants import Micros
 
@@ -96,13 +96,13 @@ def say_again_sqlite(url: str, said: list[Said], begin: float) -> float:
     before = [one for one in said if one.begin < begin]
     timed = [one for one in said if one.begin >= begin]
 
-    def written(said: Said) -> list[tuple[str, list[Any]]]:
-        return [call for statement in said.statements for call in calls(named[statement.name], statement)]
+    def calls_of(said: Said) -> list[tuple[str, list[Any]]]:
+        return [call for one in said.statements for call in calls(query_of(one, "sqlite", named), one)]
 
     connection = connect(path_of(url))
     for sent in before:
-        _transact(connection, written(sent))
-    ready = [written(one) for one in timed]
+        _transact(connection, calls_of(sent))
+    ready = [calls_of(one) for one in timed]
     settled()
     start = time.perf_counter()
     for transaction in ready:
@@ -125,7 +125,8 @@ async def say_again_postgres(url: str, said: list[Said], begin: float) -> float:
     connections: dict[int, Any] = {}
     first = next((n for n, one in enumerate(said) if one.begin >= begin), len(said))
     for number, statement in enumerate(said):
-        texts = [named[s.name].render("dollar", s.params, s.rows) for s in statement.statements if named[s.name].text]
+        queries_sent = [(query_of(one, "postgres", named), one) for one in statement.statements]
+        texts = [query.render("dollar", one.params, one.rows) for query, one in queries_sent if query.text]
         if statement.lane not in connections:
             connections[statement.lane] = await asyncpg.connect(url, server_settings=SETTINGS)
         if number < first:

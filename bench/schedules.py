@@ -26,7 +26,7 @@ from bench.measure import machine, settled, show
 from bench.replay import Hearing, say_again_postgres, say_again_sqlite
 from bench.stores import Fresh, path_of, postgres, settings_of, sqlite
 from ostinato import Ostinato, every
-from ostinato.engine.rows import timer_row
+from ostinato.engine.rows import timer_row, whole_run
 from ostinato.engine.run_queries import list_runs
 from ostinato.schedules.model import Action, Schedule
 from ostinato.schedules.operations.search import relabel
@@ -130,10 +130,11 @@ async def run_herd(url: str, count: int, concurrency: int) -> tuple[float, Heari
             after = ""
             while True:
                 rows = yield from list_runs("default", before=after or None, limit=5000)
-                delays += [(row[11] - row[9], row[12] - row[9]) for row in rows]
+                runs = list(map(whole_run, rows))
+                delays += [(run.created - run.due, (run.started or run.due) - run.due) for run in runs]
                 if len(rows) < 5000:
                     return delays
-                after = rows[-1][0]
+                after = runs[-1].id
 
         late = await app.store.read(lateness)
     fired = sorted(one for one, _ in late)[int(len(late) * 0.99)] / SECOND

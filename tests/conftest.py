@@ -7,6 +7,7 @@ import gc
 import os
 import secrets
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -27,6 +28,9 @@ from tests.support.postgres import bare, disconnect, empty
 _MEMORY = Path("/dev/shm")
 if "TMPDIR" not in os.environ and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > 4 << 30:
     os.environ["TMPDIR"] = tempfile.tempdir = str(_MEMORY)
+
+# A shell lets what it starts in the background ignore Ctrl-C, and so would every process that the tests stop with it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How fast examples are made says something about the machine, not about the code.
 settings.register_profile("ostinato", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -32,7 +32,7 @@ def declare(app: Ostinato, transport: Transport | None = None) -> Agent:
     """Declare the agent. Its teacher is any caller on this machine without a token."""
     buddy = app.agent(
         "buddy",
-        timezone="America/Sao_Paulo",
+        tz="America/Sao_Paulo",
         model=ScriptedModel(answer, repeat=True),
         transport=transport or ConsoleTransport(),
         prompt="You help people to learn Portuguese.",

@@ -1,4 +1,5 @@
-"""Ostinato is a durable scheduler for Python. Names are imported on first use, so a client does not load the engine."""
+"""Ostinato is a durable scheduler for Python. The package imports a module only when one of its names is first used, so
+that a client does not load the engine."""
 
 from typing import TYPE_CHECKING
 

@@ -9,7 +9,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from copy import copy
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar, Unpack, cast, overload
 
 import orjson
@@ -32,7 +33,7 @@ from ostinato.engine.log import log
 from ostinato.engine.node import Engine, Settings
 from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import Started, start, stop
-from ostinato.engine.settings import configured
+from ostinato.engine.settings import change_settings
 from ostinato.engine.tables import NamespaceTables
 from ostinato.engine.timers import unpark
 from ostinato.engine.ways import Host, Part, Way
@@ -63,7 +64,7 @@ from ostinato.schedules.operations import retention
 from ostinato.schedules.operations.fire import purposes
 from ostinato.schedules.operations.park import park_owner
 from ostinato.schedules.operations.run_ended import conclude
-from ostinato.schedules.validation import Doors, ScheduleOptions, SpecLike, define, read_name
+from ostinato.schedules.validation import DefinitionChecks, ScheduleOptions, SpecLike, define, read_name
 from ostinato.start_checks import RunBuilder, StartCall, StartManyCall, StartOptions, is_same_function
 from ostinato.store.backup import Progress, backup
 from ostinato.store.caller_transaction import run_in_caller_transaction
@@ -76,7 +77,7 @@ from ostinato.when import Spec, manual
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND
 from ostinato.when.spec_text import parse_spec_text
-from ostinato.why_unfinished import START_ONE, explain_unfinished
+from ostinato.why_unfinished import has_nodes, warn_without_nodes, why_not_over
 
 if TYPE_CHECKING:
     from ostinato.flows.api import Agents
@@ -94,12 +95,11 @@ T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 C = TypeVar("C", bound=Callback)
 Input: TypeAlias = Mapping[str, Any]
-_TO_EXPLAIN = 5.0  # seconds to find out why a run is not over
 
 
 class RunHandle(Generic[T_co]):
     """A handle for a started run. It can wait for the run's result, read the run, and cancel the run. `new` is true if
-    the call has started the run, and false if a run with the same id existed before."""
+    the call of `start` created the run, and false if a run with the same id existed already."""
 
     __slots__ = ("_app", "id", "new")
 
@@ -140,8 +140,8 @@ def _result(id: str, ended: Ended) -> Any:
 
 
 def _describe_start(run: Run, id: str | None, at: datetime | str | None, options: Mapping[str, Any]) -> str:
-    """Return a text that describes a call of `start`: the name of the job, and a digest of the arguments. `run` is the
-    run that the call has prepared. Calls with the same `request_id` must have the same text."""
+    """Return a text that identifies a call of `start`: the name of the job, and a digest of the arguments. `run` is the
+    run that the call has prepared. A later call with the same `request_id` is refused if its text is different."""
     return f"start {run.name} {digest(id, at, run.input, options)}"
 
 
@@ -211,7 +211,7 @@ class Ostinato(AppQueries, AppAccess):
                 "prune_schedules needs name=…: without one, nothing says which schedules are this app's"
             )
         values = {"queues": queues, "concurrency": concurrency, "threads": threads, "lease": lease, "grace": grace}
-        self.settings = configured(Settings(), {**values, "keep_runs": keep_runs, "keep_events": keep_events})
+        self.settings = change_settings(Settings(), {**values, "keep_runs": keep_runs, "keep_events": keep_events})
         self.namespace = namespace
         self.actor = actor
         self._clock = clock or SystemClock()
@@ -230,7 +230,8 @@ class Ostinato(AppQueries, AppAccess):
                     raise OstinatoError(f"way {way.name!r}: the setting {setting.name!r} is the app's own; rename it")
         self._companions = companions()
         forget_runs = [companion.forget_runs for companion in self._companions.values()]
-        kinds = Kinds(self.ways.kinds, conclude, forget_runs, self.ways.scans)
+        run_ended = partial(conclude, companions=self._companions)
+        kinds = Kinds(self.ways.kinds, run_ended, forget_runs, self.ways.scans)
         self.action_kinds = action_kinds(self.ways)
         self.event_names = EventNames(self.ways.events)
         self._maker = Maker(lambda job: self.engine.find_job(job), self.action_kinds, kinds, self._companions)
@@ -256,7 +257,7 @@ class Ostinato(AppQueries, AppAccess):
                 store=store,
                 now=lambda: self.engine.clock.now(),
                 new_id=self._ids.new,
-                doors=Doors(self._maker, self._name_of, self._min_interval),
+                checks=DefinitionChecks(self._maker, self._name_of, self._min_interval),
                 nudge=lambda: self.engine.attend(),
                 namespace=self.namespace,
                 actor=self.actor,
@@ -267,7 +268,7 @@ class Ostinato(AppQueries, AppAccess):
         before = self._parts
         self._parts = {}
         for way in self.ways:
-            part = self._parts[way.name] = way.loaded.part(self._host(way))
+            part = self._parts[way.name] = way.loaded_runtime.part(self._host(way))
             if way.name in before:
                 part.take_over(before[way.name])
             self._handlers |= {job.name: job for job in part.jobs}
@@ -306,7 +307,8 @@ class Ostinato(AppQueries, AppAccess):
         return {"http", *(job.name for part in self._parts.values() for job in part.jobs)}
 
     def _taking_node(self) -> str | None:
-        """Return the id of the node in this process, or None if there is no node or it is stopping."""
+        """Return the id of the node in this process. Return None if this process has no node, or if the node is
+        stopping."""
         return self.engine.node if self._is_node and not self.engine.stopping else None
 
     def within(self, namespace: str, actor: str | None = None) -> Ostinato:
@@ -329,7 +331,7 @@ class Ostinato(AppQueries, AppAccess):
         if self._engine is not None:
             raise OstinatoError("the app is running; configure it before")
         of_ways = {name: settings.pop(name) for name in self.ways.settings if name in settings}
-        self.settings = configured(self.settings, settings)
+        self.settings = change_settings(self.settings, settings)
         self._set_ways(of_ways)
         if egress is not None:
             self._way_out = Egress(egress)
@@ -422,7 +424,7 @@ class Ostinato(AppQueries, AppAccess):
         await prepare(self.schedules, self._declarations, self.store, now, prune=prune)
 
     async def _close(self) -> None:
-        """Stop the node, and then close the store, even if stopping the node fails."""
+        """Stop the node, and then close the store. If stopping the node fails, close the store nevertheless."""
         try:
             await self._stop_working()
         finally:
@@ -465,12 +467,12 @@ class Ostinato(AppQueries, AppAccess):
         return self.workflows.declare(name, version=version, policy=policy)
 
     def agent(
-        self, name: str, *, timezone: str, model: Model | None = None, transport: Transport, **options: Any
+        self, name: str, *, tz: str = "", model: Model | None = None, transport: Transport, **options: Any
     ) -> Agent:
-        """Declare an agent that has conversations with people. The possible `options` are prompt, fallback, idle,
-        end_after, history, rounds, model_retry, model_timeout, structured, admins, queue, campaigns, schedules,
-        scheduler and tools."""
-        return self.agents.declare(name, timezone=timezone, model=model, transport=transport, **options)
+        """Declare an agent that has conversations with people. `tz` is its time zone, such as `"Europe/Berlin"`; an
+        agent without one is refused. The possible `options` are prompt, fallback, idle, end_after, history, rounds,
+        model_retry, model_timeout, structured, admins, queue, campaigns, schedules, scheduler and tools."""
+        return self.agents.declare(name, tz=tz, model=model, transport=transport, **options)
 
     @overload
     def function(self, function: F, /) -> F: ...
@@ -528,23 +530,22 @@ class Ostinato(AppQueries, AppAccess):
         return function
 
     def schedule(
-        self, spec: SpecLike, *, name: str | None = None, tz: str = "", **options: Unpack[ScheduleOptions]
+        self, spec: SpecLike, *, name: str | None = None, input: Input | None = None, **options: Unpack[ScheduleOptions]
     ) -> Callable[[F], F]:
         """Declare a schedule for a function: `@app.schedule(cron("0 9 * * 1-5", tz="Europe/Berlin"))`.
 
         The function becomes a job with default options, unless it is declared with `@app.job(…)`, above or below this
-        decorator. The schedule's name is `name`, or the name of the job. `tz` is the zone of a spec that is written as
-        text. The other options are those of `app.schedules.create`. When a node starts, it creates or updates the
-        schedule in the store. Raises `OstinatoError` if the spec or an option is wrong.
+        decorator. The schedule's name is `name`, or the name of the job. The options are those of
+        `app.schedules.create`, such as `tz`, the zone of a spec that is written as text. When a node starts, it creates
+        or updates the schedule in the store. Raises `OstinatoError` if the spec or an option is wrong.
         """
         if not isinstance(spec, str | Spec | Mapping):
             raise OstinatoError(
                 f"@app.schedule needs a spec, not {short_repr(spec)}: write @app.schedule('every 15m'), or "
                 "@app.schedule(cron('0 9 * * 1-5', tz='Europe/Berlin'))"
             )
-        if tz and not isinstance(spec, str):
-            raise OstinatoError(f"tz {tz!r} belongs into the spec: cron(…, tz={tz!r})")
-        when = parse_spec_text(spec, tz=tz) if isinstance(spec, str) else spec
+        if isinstance(spec, str):
+            spec = parse_spec_text(spec, tz=options.pop("tz", None) or "")
 
         def declare(function: F) -> F:
             if self._engine is not None:
@@ -552,11 +553,11 @@ class Ostinato(AppQueries, AppAccess):
             if not any(handler.function is function for handler in self._handlers.values()):
                 self.job(function)
                 self._implied[function] = self._name_of(function)
-            whole = {"spec": when, **options}
+            whole = {"spec": spec, "input": input, **options}
             # Check the schedule now, so that a mistake raises an error here and not when a node starts.
-            doors = Doors(Maker(self._handlers.get, self.action_kinds), self._name_of, self._min_interval)
+            checks = DefinitionChecks(Maker(self._handlers.get, self.action_kinds), self._name_of, self._min_interval)
             draft = Schedule("", read_name(name or self._name_of(function)), manual())
-            define(draft, {"action": function, **whole}, doors)
+            define(draft, {"action": function, **whole}, checks)
             self._declarations.add(function, name, whole)
             return function
 
@@ -639,10 +640,12 @@ class Ostinato(AppQueries, AppAccess):
         request_id: str | None = None,
         **options: Any,
     ) -> Callable[[], Operation[Started]]:
-        """Check the arguments of a start, as `prepare` does, and return a function without parameters. Each call of
-        this function returns a new operation that starts the run in the caller's transaction. If the transaction is
-        tried again, call the function again, because an operation can be executed only once. The operation raises
-        `Conflict` if the `request_id` was used for another call."""
+        """Check the arguments of a start, as `prepare` does. Returns a function that has no parameters and returns a
+        new operation. The caller executes this operation in a transaction, and the operation starts the run there.
+
+        If the caller tries the transaction again, it must call the function again, because an operation can be executed
+        only once. The operation raises `Conflict` if the `request_id` was used for another call.
+        """
         check_request_id(request_id)
         run, deadline = self.prepare(job, input, id=id, at=at, **options)
         now = self.engine.clock.now()
@@ -786,6 +789,7 @@ class Ostinato(AppQueries, AppAccess):
         self, job: str | Callable[..., Any], at: datetime | str | None, options: Mapping[str, Any]
     ) -> RunBuilder:
         name = job if isinstance(job, str) else self._name_of(job)
+        check_text(name, "the job's name")
         if name in self.functions.codes:
             raise OstinatoError(f"{name!r} is a function; start it by app.functions.start({name!r}, …)")
         now = self.engine.clock.now()
@@ -803,31 +807,20 @@ class Ostinato(AppQueries, AppAccess):
 
     async def _ended(self, id: str) -> Ended:
         """Wait for the end of a run, and return how it ended. Logs a warning if no node is running on the store."""
-        if not self._is_node:
-            await self._warn_without_nodes(id)
+        now = self.engine.clock.now()
+        if not self._is_node and not await has_nodes(self.store, now) and not (run := await self.get(id)).over:
+            await warn_without_nodes(self.store, now, f"a run of job {run.name!r}", run.id)
         return await self.engine.waiters.wait(id)
 
-    async def _warn_without_nodes(self, id: str) -> None:
-        now = self.engine.clock.now()
-        if any(node.lease_until >= now for node in await self.nodes()):
-            return
-        run = await self.get(id)
-        if not run.over:
-            words = f"waiting for a run of job {run.name!r}, and no node is running on this store; {START_ONE}"
-            log.warning(words, action="no_node", run=run.id)
-
     async def _why_not_over(self, id: str) -> str:
-        try:
-            async with asyncio.timeout(_TO_EXPLAIN):
-                return explain_unfinished(await self.get(id), await self.nodes(), self.engine.clock.now())
-        except (OstinatoError, TimeoutError) as problem:
-            return f"where it stands cannot be read: {problem}"
+        return await why_not_over(self.store, self.engine.clock.now(), self.get(id))
 
     # Stopping
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """Cancel a run, and return the status of the run afterwards. If the run is active, its node is asked to stop
-        the function. An async function is cancelled with its task, but a function in a thread cannot be stopped."""
+        """Cancel a run, and return the status of the run afterwards. If a node is executing the run, the status is
+        still `active`: this call only asks the node to stop the function. The node cancels the task of an async
+        function, but it cannot stop a function in a thread."""
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id, force=False)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
@@ -905,30 +898,31 @@ class Ostinato(AppQueries, AppAccess):
             return f"the store has not taken this node's lease for {engine.unrenewed() // SECOND} s"
         return "the beat is late" if engine.beat.late_by() else None
 
+    def lateness(self) -> timedelta:
+        """Return how late this node fires timers: zero if all is well, or if this process has no running node. It grows
+        while the store does not answer or the event loop is blocked."""
+        late = self._engine.beat.late_by() if self._engine is not None and self._is_node else 0
+        return timedelta(microseconds=late)
+
     async def unpark_timers(self) -> int:
-        """Try to fire all parked timers again, and return their number. A timer is parked if firing it failed."""
+        """Let all parked timers fire again, and return the number of these timers. A timer is parked if firing it
+        failed."""
         rows = await self.store.run(lambda _: unpark())
         self.engine.hint()
         return rows
 
     async def check(self, *, repair: bool = True) -> list[Finding]:
-        """Look for broken invariants, log each of them as an error, and return them. With `repair`, those that can be
-        repaired safely are also repaired."""
+        """Look for broken invariants. Log each problem as an error, and return all problems. If `repair` is true, also
+        repair the problems that can be repaired safely."""
         now = self.engine.clock.now()
         findings = await self.store.run(lambda _: scan(now, repair, self._ids.new, self.engine.kinds))
-        unwritten = self.engine.bodies.ends.unwritable
-        if unwritten:
-            words = (
-                f"{unwritten} outcomes of this node cannot be written, each tried again every half minute: see its log"
-            )
-            findings.append(Finding("outcome_unwritten", self.engine.node, words, False))
         for finding in findings:
             log.error("an invariant is broken", action="invariant_broken", **finding.as_dict())
         self.engine.hint()
         return findings
 
     async def backup(self, path: str, progress: Progress | None = None, *, overwrite: bool = False) -> None:
-        """Copy the SQLite store to the file `path`, even while the store is in use. Raises `Conflict` if the file
-        exists. With `overwrite=True`, an older backup is replaced, but any other existing file still raises `Conflict`.
-        Raises `StoreError` if the store is not SQLite or cannot be copied."""
+        """Copy the SQLite store to the file `path`. The store may be in use meanwhile. Raises `Conflict` if the file
+        exists, unless `overwrite` is true and the file is an older backup. Raises `StoreError` if the store is not
+        SQLite or cannot be copied."""
         await backup(self.store, path, progress, overwrite=overwrite)

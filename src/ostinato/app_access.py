@@ -13,7 +13,7 @@ from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.node import Engine
 from ostinato.engine.rows import audit
 from ostinato.engine.tables import NamespaceTables
-from ostinato.errors import ArgumentError, Conflict, NotFound
+from ostinato.errors import ArgumentError, Conflict, NotFound, refuse_nul
 from ostinato.ids import Ids
 from ostinato.model import DEFAULT_NAMESPACE, read_length
 from ostinato.store.contract import Operation, Store, sql
@@ -46,6 +46,7 @@ class AppAccess(ABC):
         """Create a namespace unless it exists. Returns (the namespace, whether it is new)."""
         now = self.engine.clock.now()
         access.read_namespace(name)
+        refuse_nul(notes, "the namespace's notes")
         event = audit(now, name, "namespace:created", name, self.actor, notes=notes)
 
         def create() -> Operation[dict[str, Any] | bool]:
@@ -94,6 +95,7 @@ class AppAccess(ABC):
         Raises `Conflict` if the `request_id` was used before, `NotFound` if the namespace does not exist, and
         `OstinatoError` if the role or `expires_in` is wrong."""
         now = self.engine.clock.now()
+        refuse_nul(label, "the token's label")
         checked_role = access.read_role(role)
         id = self._ids.new(now)
         token, hash = access.make_token(id)
@@ -138,9 +140,12 @@ class AppAccess(ABC):
         await self._once(request_id, f"revoke token {id}", now, revoke)
 
     async def _once(self, request: str | None, what: str, now: Micros, work: Callable[[], Operation[Any]]) -> Any:
-        """Make a change in one transaction, and return its answer. `work` returns an operation that makes the change.
-        `what` identifies the call. If an earlier call had the same id in `request`, changes nothing, and returns the
-        answer of that call. Raises `Conflict` if the id was used for another call."""
+        """Make a change in one transaction, and return its answer. `request` is the request id of the call, or None.
+        `what` is a text that identifies the call. `work` returns the operation that makes the change.
+
+        If an earlier call had the same request id, changes nothing, and returns the answer of the earlier call. Raises
+        `Conflict` if the text `what` of the earlier call was different.
+        """
         answer = await run_once(self.store, self.namespace, request, what, now, work)
         self.engine.nudge()
         return answer

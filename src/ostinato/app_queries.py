@@ -9,7 +9,7 @@ from ostinato.engine.computing import Computing
 from ostinato.engine.rows import read_event, whole_run
 from ostinato.engine.run_queries import list_runs
 from ostinato.errors import NotFound, OstinatoError, check_limit, did_you_mean
-from ostinato.model import Event, Run, Status, Timer
+from ostinato.model import Event, Run, Status, StatusName, Timer
 from ostinato.run_views import LogLine, RunInfo, run_info
 from ostinato.store.contract import Operation, Row, Store, single, sql
 from ostinato.when.instants import to_datetime
@@ -37,15 +37,15 @@ class AppQueries:
         self,
         *,
         name: str | None = None,
-        status: str | None = None,
+        status: StatusName | None = None,
         parent: str | None = None,
         before: str | None = None,
         limit: int = 100,
         attempts: bool = False,
     ) -> list[RunInfo]:
-        """Return at most `limit` runs, newest first. To read the next page, pass the `run_id` of the last run as
-        `before`. Only the newest attempt of each run is returned; with `attempts=True`, all attempts are. Raises
-        `OstinatoError` for an unknown status, and `LimitError` for a wrong limit."""
+        """Return at most `limit` runs, newest first. By default, returns only the newest attempt of each run. If
+        `attempts` is true, returns all attempts. To read the next page, pass the `run_id` of the last run as `before`.
+        Raises `OstinatoError` for an unknown status, and `LimitError` for a wrong limit."""
         if status is not None and status not in set(Status):
             hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
             raise OstinatoError(f"status {status!r} is unknown; {hint}")
@@ -64,9 +64,11 @@ class AppQueries:
         )
         return await self.computing.each(self.namespace, (run_info(whole_run(row)) for row in rows))
 
-    async def counts(self) -> dict[str, int]:
-        """Return a dict from status to the number of attempts with this status."""
-        rows = await self.store.read(lambda _: single(sql("count_runs", namespace=self.namespace)))
+    async def counts(self, *, attempts: bool = True) -> dict[str, int]:
+        """Return a dict from status to the number of attempts with this status. If `attempts` is false, count runs: of
+        the attempts of one run, only the newest one."""
+        count = sql("count_runs", namespace=self.namespace, superseded=int(attempts))
+        rows = await self.store.read(lambda _: single(count))
         return {status: int(count) for status, count in rows}
 
     async def logs(self, id: str) -> list[LogLine]:
@@ -81,9 +83,13 @@ class AppQueries:
     async def events(
         self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
     ) -> list[Event]:
-        """Return the first events after the sequence number `after`, at most `limit`, in the order of their commits.
-        With a `subject`, return only events about it. With `newest=True`, return the last events of the namespace
-        instead. Raises `OstinatoError` if `newest` is combined with `after` or `subject`."""
+        """Return at most `limit` events, in the order of their commits:
+
+        - If `newest` is false, return the first events after the sequence number `after`. If `subject` is given, return
+          only events about this subject.
+        - If `newest` is true, return the last events of the namespace. Raises `OstinatoError` if `after` or `subject`
+          is given, too.
+        """
         if newest and (after or subject is not None):
             raise OstinatoError("newest returns the last events; leave out after and subject")
         check_limit(limit)

@@ -9,10 +9,11 @@ import threading
 from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import CancelledError, Future
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, TypeVar
 
 from ostinato.errors import OstinatoError
 
+P = ParamSpec("P")
 T = TypeVar("T")
 _PATIENCE = 5.0  # seconds that a cancelled task has to end
 
@@ -77,6 +78,35 @@ async def _end_tasks() -> None:
         task.cancel()
     if tasks:
         await asyncio.wait(tasks, timeout=_PATIENCE)
+
+
+class Caller(Protocol):
+    """Something with an event loop in another thread."""
+
+    def call(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine on the event loop, and return its result."""
+
+
+class Calls:
+    """The base class of blocking wrappers. Coroutines of the wrapped object `calls` run on the event loop of `app`."""
+
+    def __init__(self, app: Caller, calls: Any) -> None:
+        self._app = app
+        self._calls = calls
+
+
+class Blocking(Generic[P, T]):
+    """Wraps a coroutine method as a blocking method, with the same parameters and the same result."""
+
+    def __init__(self, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
+        self._method = method
+
+    def __get__(self, calls: Calls, owner: type[Calls]) -> Callable[P, T]:
+        @wraps(self._method)
+        def call(*args: P.args, **kwargs: P.kwargs) -> T:
+            return calls._app.call(self._method(calls._calls, *args, **kwargs))
+
+        return call
 
 
 class BlockingCalls:

@@ -20,12 +20,12 @@ class Clock(Protocol):
 
 
 class MachineClock(Clock, Protocol):
-    """A machine's clock. Its time may be set at any moment, but its monotonic ticks cannot be set."""
+    """The clock of a machine. Setting the clock changes its time, but has no effect on its ticks."""
 
     @property
     def origin(self) -> str | None:
-        """Return an id of the moment from which ticks are counted. Two processes with the same id can compare their
-        ticks. None means that ticks cannot be compared between processes."""
+        """Return an id of the moment from which ticks are counted. If two processes get the same id, their ticks can be
+        compared. None means that the ticks of this process cannot be compared with those of other processes."""
         ...
 
     def ticks(self) -> Micros:
@@ -53,7 +53,8 @@ def _ticks() -> int:
 
 
 def _origin() -> str | None:
-    """Return the boot id and the id of the Linux time namespace, as one text. Returns None on systems without these."""
+    """Return the boot id and the id of the Linux time namespace, as one text. Returns None if the system does not have
+    both ids."""
     with suppress(OSError):
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot} {os.readlink('/proc/self/ns/time')}"

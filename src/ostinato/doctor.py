@@ -7,28 +7,24 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from ostinato.app import Ostinato
+from ostinato.engine.checks import MOST, NAMED, Check, check_none, count_items, name_some
 from ostinato.engine.invariants import Finding
 from ostinato.engine.membership import NodeInfo
 from ostinato.engine.stalls import blocked
-from ostinato.functions.model import NO_CODE
-from ostinato.functions.store import statement
 from ostinato.schedules.operations.run_ended import PAUSED_BY_FAILURES
 from ostinato.schedules.operations.search import label_all, missing_labels
 from ostinato.schedules.rows import read_outcomes
 from ostinato.store.contract import Rows, Statement, single, sql
 from ostinato.store.sqlite import SqliteStore
+from ostinato.ways import owned_tables
 from ostinato.when import rules_in_force
 from ostinato.when.instants import SECOND, Micros
 from ostinato.when.zones import ZoneRules, installed_rules
 
-State = Literal["ok", "notice", "wrong"]
-_MOST = 200
-_NAMED = 5
 _OVERDUE: Micros = 10 * SECOND
 _UNSERVED: Micros = 60 * SECOND  # enough for a node to restart
 _DAY: Micros = 86_400 * SECOND
@@ -40,17 +36,12 @@ _MEGABYTE = 1 << 20
 _LITTLE = 100 * _MEGABYTE
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The result of one check. `remedy` says what an operator should do, if anything."""
-
-    name: str
-    state: State
-    words: str
-    remedy: str = ""
-
-
 async def diagnose(app: Ostinato, *, repair: bool = False) -> list[Check]:
+    """Return the results of all checks, those of the app's extensions (`Way`) included. If tables are missing, return
+    only this finding, because the other checks read them."""
+    tables = await _tables(app)
+    if tables.state == "wrong":
+        return [tables]
     now = app.engine.clock.now()
     nodes = await app.nodes()
     alive = [node for node in nodes if node.lease_until >= now]
@@ -67,10 +58,20 @@ async def diagnose(app: Ostinato, *, repair: bool = False) -> list[Check]:
         await _labels(app, repair=repair),
         await _parked_timers(app, repair),
         await _handlers(app),
-        await _functions(app),
+        *[await app.store.read(lambda _, check=check: check(now)) for check in app.ways.checks],  # type: ignore[misc]
+        tables,
         *_invariants(await app.check(repair=repair)),
         _disk(app),
     ]
+
+
+async def _tables(app: Ostinato) -> Check:
+    """Check that the store has every table of Ostinato and of the app's extensions (`Way`)."""
+    owners = {table.name: owner for owner, table in owned_tables(app.ways)}
+    missing = await _read(app, sql("missing_tables", [(name,) for name in owners]))
+    names = [f"{name} (of {owners[name]})" for (name,) in missing]
+    remedy = "restore the store from a backup: tables are never made again once their migration has been applied"
+    return check_none("tables", names, remedy, words="the store lacks tables", none="all are there")
 
 
 async def _clock(app: Ostinato) -> Check:
@@ -91,7 +92,7 @@ def _nodes(nodes: Sequence[NodeInfo], alive: Sequence[NodeInfo]) -> Check:
     dead = [one for one in nodes if one not in alive]
     words = f"{len(alive)} running"
     if dead:
-        words += f"; {len(dead)} lost: {_some([one.name for one in dead])}"
+        words += f"; {len(dead)} lost: {name_some([one.name for one in dead])}"
     if not alive:
         remedy = "nothing runs until you start one: `ostinato serve` or `ostinato worker`"
         return Check("nodes", "notice", words, remedy)
@@ -103,7 +104,7 @@ def _zone_rules(alive: Sequence[NodeInfo]) -> Check:
     here = rules_in_force().version
     versions = {node.zone_rules for node in alive}
     if len(versions) > 1:
-        names = "; ".join(f"{node.name} has {node.zone_rules}" for node in alive[:_NAMED])
+        names = "; ".join(f"{node.name} has {node.zone_rules}" for node in alive[:NAMED])
         remedy = "nodes may compute different times: install the same tzdata everywhere, and restart the nodes"
         return Check("zone_rules", "wrong", f"nodes differ: {names}", remedy)
     if versions and versions != {here}:
@@ -133,23 +134,14 @@ async def _read(app: Ostinato, statement: Statement) -> Rows:
     return await app.store.read(lambda _: single(statement))
 
 
-def _list(check: str, items: Sequence[str], remedy: str, *, words: str = "", none: str = "none") -> Check:
-    """Return the result of a check that looks for `items`, each of which is a problem. Without items, the status is
-    "ok", and the message is `none`. With items, the status is "wrong", and the message has `words` (by default, the
-    number of items) and the first items."""
-    if not items:
-        return Check(check, "ok", none)
-    return Check(check, "wrong", f"{words or _count(items)}: {_some(items)}", remedy)
-
-
 async def _overdue(app: Ostinato, now: Micros, alive: bool) -> Check:
-    rows = await _read(app, sql("overdue_schedules", before=now - _OVERDUE, limit=_MOST))
+    rows = await _read(app, sql("overdue_schedules", before=now - _OVERDUE, limit=MOST))
     remedy = (
         "nodes are running but behind: check their logs, their load and `ostinato_beat_lag_seconds`"
         if alive
         else "no node is running: start one. `ostinato upcoming --late` shows what will happen to late occurrences"
     )
-    return _list("overdue_schedules", [f"{row[0]}/{row[1]}" for row in rows], remedy)
+    return check_none("overdue_schedules", [f"{row[0]}/{row[1]}" for row in rows], remedy)
 
 
 async def _unserved(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Check:
@@ -158,7 +150,7 @@ async def _unserved(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Ch
     rows = [row for row in await _read(app, sql("ready_queues")) if row[0] not in served and row[2] <= now - _UNSERVED]
     names = [f"{queue} ({count} runs)" for queue, count, _ in rows]
     remedy = "start a node that serves it: `ostinato worker --app … --queue NAME`; without --queue it serves `default`"
-    return _list("unserved_queues", names, remedy, words="runs are ready, and no node serves their queue")
+    return check_none("unserved_queues", names, remedy, words="runs are ready, and no node serves their queue")
 
 
 async def _unknown_kinds(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) -> Check:
@@ -169,7 +161,7 @@ async def _unknown_kinds(app: Ostinato, alive: Sequence[NodeInfo], now: Micros) 
     waiting = [(kind, count) for kind, count, since in rows if since <= now - _UNSERVED]
     unknown = [f"{kind} ({count} runs)" for kind, count in waiting if kind not in known_kinds]
     remedy = "start a node whose version and app know these kinds"
-    return _list("unknown_kinds", unknown, remedy, words="runs are ready, and no node knows their kind")
+    return check_none("unknown_kinds", unknown, remedy, words="runs are ready, and no node knows their kind")
 
 
 async def _failing(app: Ostinato) -> Check:
@@ -184,17 +176,17 @@ async def _failing(app: Ostinato) -> Check:
                 rows.append((outcomes.failures, f"{namespace}/{name} ({times}, last: {reason})"))
     rows.sort(key=lambda row: -row[0])
     remedy = "`ostinato schedules history NAME` shows the runs; `ostinato runs show ID` and the log show the traceback"
-    return _list("failing_schedules", [words for _, words in rows], remedy)
+    return check_none("failing_schedules", [words for _, words in rows], remedy)
 
 
 async def _blocking(app: Ostinato, now: Micros) -> Check:
     jobs = [job for job in await app.store.read(lambda _: blocked()) if job.at > now - _DAY]
     if not jobs:
         return Check("blocking_jobs", "ok", "no job has blocked an event loop in the last day")
-    names = _some([f"{job.job} ({job.times} times, last for {job.seconds:g} s at {job.where})" for job in jobs])
+    names = name_some([f"{job.job} ({job.times} times, last for {job.seconds:g} s at {job.where})" for job in jobs])
     remedy = (
         "declare a job with `def` instead of `async def`, to run in a thread, or with process=True if it computes; "
-        "in a workflow's handler, await asyncio.to_thread(…)"
+        "in other asynchronous code, await asyncio.to_thread(…)"
     )
     return Check("blocking_jobs", "notice", f"these block the event loop of their node: {names}", remedy)
 
@@ -205,14 +197,14 @@ def _short(text: str | None) -> str:
 
 
 async def _parked_schedules(app: Ostinato) -> Check:
-    rows = await _read(app, sql("parked_schedules", limit=_MOST))
+    rows = await _read(app, sql("parked_schedules", limit=MOST))
     remedy = "fix what the reason names, then `ostinato schedules update` or `resume` it, or delete it"
-    return _list("parked_schedules", [f"{row[0]}/{row[1]} ({row[2]})" for row in rows], remedy)
+    return check_none("parked_schedules", [f"{row[0]}/{row[1]} ({row[2]})" for row in rows], remedy)
 
 
 async def _labels(app: Ostinato, *, repair: bool) -> Check:
-    """Check whether schedules are missing in the search index of jobs and tags. Reads only the first 10,000 schedules
-    by id. With `repair`, also adds what is missing."""
+    """Check whether the search index of jobs and tags lacks entries for schedules. Reads only the first 10,000
+    schedules, in the order of their ids. If `repair` is true, also adds the missing entries."""
     missing, after, read = 0, "", 0
     following: str | None = ""
     while following is not None and read < _READ:
@@ -231,14 +223,14 @@ async def _labels(app: Ostinato, *, repair: bool) -> Check:
     if repair:
         return Check("schedule_labels", "ok", f"{words}; repaired")
     return Check(
-        "schedule_labels", "notice", words, "upgrade that node; a node repairs it within the hour, --repair now"
+        "schedule_labels", "notice", words, "upgrade that node; a node repairs it within six hours, --repair now"
     )
 
 
 async def _parked_timers(app: Ostinato, repair: bool) -> Check:
-    rows = await _read(app, sql("parked_timers", limit=_MOST))
+    rows = await _read(app, sql("parked_timers", limit=MOST))
     names = [f"{kind} {owner} {purpose} ({reason})" for kind, owner, purpose, reason in rows]
-    check = _list("parked_timers", names, _remedy_for_parked([str(reason) for *_, reason in rows]))
+    check = check_none("parked_timers", names, _remedy_for_parked([str(reason) for *_, reason in rows]))
     if rows and repair:
         await app.unpark_timers()
         return replace(check, state="notice", remedy="they are being tried again")
@@ -251,8 +243,8 @@ def _remedy_for_parked(reasons: Sequence[str]) -> str:
     definition. Otherwise, the advice is to try the timers again."""
     if any("OverflowError" in reason or "64-bit" in reason for reason in reasons):
         return (
-            "a number or a length of time is too large to be stored. `ostinato journeys check` names the place in a"
-            " definition; deploy a corrected one, cancel the waiting runs and start them again"
+            "a number or a length of time is too large to be stored. Correct the definition that contains it, cancel"
+            " the waiting runs and start them again"
         )
     return (
         "`ostinato doctor --repair` tries them again; a newer node may know what an older one did not, so"
@@ -261,19 +253,10 @@ def _remedy_for_parked(reasons: Sequence[str]) -> str:
 
 
 async def _handlers(app: Ostinato) -> Check:
-    names = [f"{job} ({count} runs)" for job, count, _ in await _read(app, sql("unknown_handlers", limit=_MOST))]
+    names = [f"{job} ({count} runs)" for job, count, _ in await _read(app, sql("unknown_handlers", limit=MOST))]
     remedy = "start a node whose app declares the job, or cancel the runs: `ostinato runs list --status waiting`"
     none = "no run waits for a job that no node knows"
-    return _list("unknown_jobs", names, remedy, words="runs wait for jobs that no node knows", none=none)
-
-
-async def _functions(app: Ostinato) -> Check:
-    """Check for unfinished runs of durable functions that no node can continue, because no node has their code."""
-    rows = await _read(app, statement("functions_without_code", limit=_MOST))
-    names = [f"{str(reason).removeprefix(NO_CODE)} ({count} runs)" for reason, count in rows]
-    remedy = "start a node whose app declares the function, with this version; `ostinato functions drain` lists them"
-    none = "no run waits for a function that no node has"
-    return _list("unknown_functions", names, remedy, words="runs wait for functions that no node has", none=none)
+    return check_none("unknown_jobs", names, remedy, words="runs wait for jobs that no node knows", none=none)
 
 
 def _invariants(findings: Sequence[Finding]) -> list[Check]:
@@ -283,15 +266,17 @@ def _invariants(findings: Sequence[Finding]) -> list[Check]:
     for rule in dict.fromkeys(finding.rule for finding in findings):
         violations = [finding for finding in findings if finding.rule == rule]
         repaired = all(finding.repaired for finding in violations)
-        names = _some([f"{finding.subject} {finding.words}" for finding in violations])
+        names = name_some([f"{finding.subject} {finding.words}" for finding in violations])
         remedy = "repaired" if repaired else violations[0].remedy or _REMEDIES.get(rule, _REPAIRS)
-        checks.append(Check(rule, "notice" if repaired else "wrong", f"{_count(violations)}: {names}", remedy))
+        checks.append(Check(rule, "notice" if repaired else "wrong", f"{count_items(violations)}: {names}", remedy))
     return checks
 
 
 _REPAIRS = "`ostinato doctor --repair` repairs it"
 _REMEDIES = {
     "overdue_timer": "start a node; if one is running, check its log and its load",
+    "outcome_unwritten": "remove what refuses it, such as a trigger or a constraint in the database: the node tries"
+    " again every half minute; or end the run: `ostinato runs terminate ID`",
     "no_end": "this must not happen: report it, with the run's events",
 }
 
@@ -314,12 +299,3 @@ def _disk(app: Ostinato) -> Check:
             "disk", "notice", words, "a backup would not fit on this disk: free some space, or write it elsewhere"
         )
     return Check("disk", "ok", words)
-
-
-def _count(items: Sequence[object]) -> str:
-    return f"{len(items)} or more" if len(items) >= _MOST else str(len(items))
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more

@@ -3,9 +3,9 @@
 There are two dialects:
 
 - The usual dialect is YAML 1.2 with anchors, aliases, merge keys (`<<`) and the tags of JSON's types.
-- The strict dialect is the part of YAML 1.2 that JSON can express. It has no anchors, aliases, tags, directives and
+- The strict dialect is the part of YAML 1.2 that JSON can express. It has no anchors, aliases, tags, directives or
   tabs, and every key is a text. YAML 1.1 reads `on`, `1:30`, `2026-01-01` and `1_000` as booleans, numbers or dates. In
-  this dialect, they are texts.
+  the strict dialect, they are texts.
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ class Positions:
     keys: dict[Path, Place] = field(default_factory=dict)
 
     def place(self, path: Path, *, key: bool = False) -> Place:
-        """Return the place of the value at `path`, or of the nearest enclosing value if `path` leads to no value. With
-        `key=True`, return the place of the key at `path` instead, if there is one."""
+        """Return the place of the value at `path`. If `path` leads to no value, return the place of the nearest
+        enclosing value. If `key` is true and there is a key at `path`, return the place of this key instead."""
         if key and path in self.keys:
             return self.keys[path]
         while path and path not in self.values:
@@ -204,7 +204,7 @@ class _Reader:
                 if documents > 1:
                     self._refuse_second_document(event)
                 if self._strict and (event.version or event.tags):
-                    self._add("document-directive", (), event, "a directive stands here", "leave it out")
+                    self._add("document-directive", (), event, "directives are not allowed", "leave it out")
             elif isinstance(event, ScalarEvent | MappingStartEvent | SequenceStartEvent | AliasEvent | _Repeat):
                 value = self._value(event, (), ())
         return value
@@ -257,7 +257,7 @@ class _Reader:
         if anchor := getattr(event, "anchor", None):
             self._add("document-anchor", path, event, f"'&{anchor}' names this part", "leave the name out")
         if (tag := getattr(event, "tag", None)) is not None:
-            self._add("document-tag", path, event, f"the tag {short_json(str(tag))} stands here", "leave it out")
+            self._add("document-tag", path, event, f"the tag {short_json(str(tag))} is not allowed", "leave it out")
 
     def _until(self, end: type[Event]) -> Iterator[_Part]:
         for event in self._events:
@@ -282,7 +282,7 @@ class _Reader:
             inner = path if name is None else (*path, name)
             if name is not None and name in members:
                 about = inner if self._strict else path
-                message = f"{short_json(name)} stands here twice, first in line {lines[name]}"
+                message = f"{short_json(name)} occurs twice, first in line {lines[name]}"
                 self._add("document-key-twice", about, key, message, "leave one out")
                 name = None
             if name is None:
@@ -394,8 +394,8 @@ class _Reader:
         try:
             return text.encode("utf-16", "surrogatepass").decode("utf-16")
         except UnicodeError:
-            self._add("document-syntax", path, event, f"{short_json(text)} holds half of a character",
-                      "a surrogate stands only in a pair")  # fmt: skip
+            message = f"{short_json(text)} has half of a character"
+            self._add("document-syntax", path, event, message, "write both surrogates of the pair")
             return ""
 
     def _tag(self, event: ScalarEvent) -> str:

@@ -90,6 +90,20 @@ class TooManyExclusions(SpecError):
     """Raised if the search for the next time met too many excluded times and gave up."""
 
 
+def error_text(problem: BaseException) -> str:
+    """Return the text of an exception. If its `__str__` raises, return a text that says so."""
+    try:
+        return str(problem)
+    except BaseException as raised:
+        return f"its text cannot be written: __str__ raised {type(raised).__name__}"
+
+
+def describe_exception(problem: BaseException) -> str:
+    """Return the type and the text of an exception, such as `ValueError: too long`."""
+    text = error_text(problem)
+    return f"{type(problem).__name__}: {text}" if text else type(problem).__name__
+
+
 def short_repr(value: object) -> str:
     """Return a repr of a value for an error message. It is short even if the value is long, deep or large."""
     if isinstance(value, str) and len(value) <= _SHORT.maxstring:
@@ -155,10 +169,14 @@ _LISTED = 30
 # Words that users may know from other tools, or from other interfaces of Ostinato, and the names used here. Synonyms
 # are tried before similar spelling, because similar spelling would suggest `timeout` for `timezone`.
 _SYNONYMS = {
+    "add_job": ("job",),
     "api_key": ("token",),
     "at": ("due", "first"),
     "command": ("job", "action"),
     "cron": ("spec",),
+    "delay": ("start",),
+    "apply_async": ("start",),
+    "enqueue": ("start",),
     "crontab": ("cron", "spec"),
     "enabled": ("paused",),
     "func": ("job", "action"),
@@ -188,10 +206,11 @@ _SYNONYMS = {
     "time_zone": ("tz", "spec"),
     "timezone": ("tz", "spec"),
     "tz": ("spec",),
-    "timezone_name": ("tz",),
+    "timezone_name": ("tz", "spec"),
     "to": ("last",),
     "from": ("first",),
     "until": ("last", "end"),
+    "upcoming": ("next",),
     "when": ("spec",),
     "zone": ("tz", "spec"),
     "zone_data": ("tz_data",),
@@ -240,15 +259,22 @@ _SYNONYMS = {
     "dump": ("export",),
 }
 
+_ZONES = ("tz", "timezone", "time_zone", "timezone_name", "zone")
+
+
+_SIMILAR = 0.65  # below it, words are found that only share some letters, such as `ready` for `delay`
+
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice that is a synonym of `word`. If there is no synonym, return the choice with the most similar
-    spelling. Returns None if no choice has a similar spelling."""
+    """Return `word` itself if it is a choice, else the choice that is a synonym of it. If there is no synonym, return
+    the choice with the most similar spelling. Returns None if no choice has a similar spelling."""
     names = list(choices)
+    if word in names:
+        return word
     for other in _SYNONYMS.get(word.lower().replace("-", "_"), ()):
         if other in names:
             return other
-    near = get_close_matches(word, names, n=1)
+    near = get_close_matches(word, names, n=1, cutoff=_SIMILAR)
     return near[0] if near else None
 
 
@@ -311,7 +337,15 @@ def did_you_mean(word: str, choices: Iterable[str]) -> str:
     """Return a hint with the choice that the user probably meant, such as `did you mean 'daily'?`. Returns "" if no
     choice is similar to `word`."""
     near = nearest(word, choices)
+    if near == "spec" and word in _ZONES:
+        return 'the time zone belongs to the spec: {"cron": "0 9 * * *", "tz": "Europe/Berlin"}'
     return f"did you mean {str(near)!r}?" if near else ""
+
+
+def install_hint(extra: str) -> str:
+    """Return a hint that says how to install an extra. Ostinato is not in a package index, so it has to be installed
+    from a clone."""
+    return f"in a clone of Ostinato, run pip install '.[{extra}]'"
 
 
 def check_keywords(function: Callable[..., Any], keywords: Iterable[str], where: str) -> None:

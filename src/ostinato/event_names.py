@@ -26,8 +26,8 @@ _VERBS = {
 
 
 class EventNames:
-    """The names of all events of an app, in the form `subject:verb`. `of_ways` has the events of extensions (`Way`). It
-    is a dict from a subject to its verbs, such as `{"order": "created deleted"}`."""
+    """The names of all events of an app, in the form `subject:verb`. `of_ways` has the events of extensions (`Way`), as
+    a dict from subject to verbs, such as `{"order": "created deleted"}`."""
 
     def __init__(self, of_ways: Mapping[str, str]) -> None:
         taken = _VERBS.keys() & of_ways.keys()

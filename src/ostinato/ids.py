@@ -46,8 +46,8 @@ class Ids:
 
 def creation_time(id: str) -> Micros:
     """Return when an id was created, rounded down to a millisecond. The time comes from the clock of the process that
-    created the id. After that clock was set back, new ids keep the latest earlier time, until the clock has passed this
-    time."""
+    created the id. If somebody sets this clock back, all new ids get the time of the latest earlier id, until the clock
+    has caught up with that time."""
     value = 0
     for letter in id:
         value = value << 5 | _ALPHABET.index(letter)

@@ -16,10 +16,17 @@ def lazy_names(package: str, offered: Mapping[str, str]) -> tuple[Callable[[str]
 
     def get_name(name: str) -> Any:
         if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{_hint(name)}")
         value = getattr(import_module(modules[name], package), name)
         setattr(sys.modules[package], name, value)
         return value
+
+    def _hint(name: str) -> str:
+        if name.startswith("_"):  # Python and its tools ask for such names
+            return ""
+        from ostinato.errors import did_you_mean, list_choices
+
+        return f"; {did_you_mean(name, modules) or list_choices(sorted(modules))}"
 
     def list_names() -> list[str]:
         return sorted({*vars(sys.modules[package]), *modules})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from ostinato.backoff import backoff
-from ostinato.errors import OstinatoError, short_repr
+from ostinato.errors import OstinatoError, check_text, short_repr
 from ostinato.when.durations import Length, parse_duration
-from ostinato.when.instants import SECOND, Micros, format_instant
+from ostinato.when.instants import SECOND, Micros, format_instant, to_datetime
 
 Json: TypeAlias = Any
 DEFAULT_NAMESPACE = "default"
@@ -127,7 +127,17 @@ class Retry:
             raise OstinatoError(f"retry jitter {self.jitter!r} is not a number from 0 to 1")
 
     def backoff(self, failures: int, chance: float) -> Micros:
-        """Return the delay after this many failures. `chance` is a random number in [0, 1)."""
+        """The retry policy of a run: the number of attempts, and the delays between them.
+
+        - `attempts`: the number of all attempts, including the first
+        - `delay`: the first delay
+        - `factor`: the number by which each delay is multiplied to get the next
+        - `longest`: the longest delay; if this is shorter than `delay`, it is replaced by `delay`
+        - `jitter`: the largest fraction of a delay that may be subtracted at random, such as 0.1 for a tenth
+
+        The n-th delay is `delay` × `factor`^(n-1), but at most `longest`. `delay` and `longest` are texts such as
+        `"5s"`, timedeltas or numbers of seconds; they are converted to timedeltas.
+        """
         full = backoff(failures, _micros(self.delay), float(_micros(self.longest)), self.factor)
         return int(full * (1 - self.jitter * chance))
 
@@ -162,7 +172,8 @@ def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many runs with one key may run at once, and how many may start in a period.
+    """How many runs with one key may run at once, and how many may start in a period. All runs with the same key share
+    the limit.
 
     - `key`: the key; `{name}` in the key is replaced by the value `name` of the input
     - `most`: how many runs may run at once, or None, if this is not limited
@@ -170,7 +181,8 @@ class Limit:
     - `per`: the period as a text such as `"1m"`, a timedelta or a number of seconds; converted to a timedelta
     - `weight`: the key's share of the nodes, relative to the weights of other keys
 
-    Runs with the same key share the limit. Without `most` and `rate`, each key only gets a fair share of the nodes.
+    If `most` and `rate` are both None, the number of runs is not limited, but each key still gets only its fair share
+    of the nodes.
     """
 
     key: str
@@ -180,6 +192,7 @@ class Limit:
     weight: int = 1
 
     def __post_init__(self) -> None:
+        check_text(self.key, "the limit's key")
         per = _read_timedelta(self.per, "the limit's per")
         object.__setattr__(self, "per", per)
         for name, count in (("most", self.most), ("rate", self.rate)):
@@ -226,7 +239,8 @@ class Run:
     """One attempt of a run.
 
     - `root_id`: the id of the first attempt, which identifies the chain of attempts
-    - `claim`: how often this attempt was claimed; a write under an older claim is refused
+    - `claim`: how often nodes have claimed this attempt; the store refuses a write from a node that has an earlier
+      claim
     - `detail`: what the schedule has stored about the occurrence, as JSON; None if no schedule started the run
     """
 
@@ -282,15 +296,20 @@ class Timer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A recorded change. `subject` is the id of the object that changed."""
+    """A recorded change. `subject` is the id of the object that changed. `instant` is when it changed, in microseconds;
+    `at` is the same as a datetime."""
 
     seq: int
-    at: Micros
+    instant: Micros
     namespace: str
     name: str
     subject: str
     data: Mapping[str, Json] = field(default_factory=dict)
     actor: str | None = None
+
+    @property
+    def at(self) -> datetime:
+        return to_datetime(self.instant)
 
 
 _MOMENTS = frozenset(

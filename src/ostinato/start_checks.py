@@ -162,7 +162,7 @@ def _check_options(job: str, handler: Handler | Declaration | None, options: Map
 
 
 def check_priority(value: Any) -> None:
-    if not isinstance(value, int) or abs(value) > MOST:
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > MOST:
         raise OstinatoError(f"priority {short_repr(value)} is not a whole number from {-MOST:,} to {MOST:,}")
 
 
@@ -192,16 +192,18 @@ def read_limit(value: Limit | int | Mapping[str, Any] | None, name: str) -> Limi
 
 
 def is_same_function(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether two functions come from the same definition, even if they are different objects because a module
-    was imported twice. They must have the same module and qualified name. Two definitions in one file are different."""
+    """Return whether two function objects come from one definition in the source. There can be two objects because a
+    module was imported twice. Returns True if both have the same module and the same qualified name, unless the source
+    file contains two definitions, one for each object."""
     if (first.__module__, first.__qualname__) != (second.__module__, second.__qualname__):
         return False
     return not _are_both_in_source(first, second)
 
 
 def _are_both_in_source(first: Callable[..., Any], second: Callable[..., Any]) -> bool:
-    """Return whether the source file contains two definitions, one for each function. The file is read as it is now.
-    Returns False if it contains only one of them, for example after a reload, or if it cannot be read."""
+    """Return whether the source file, as it is now, contains two definitions, one for each function. Returns False if
+    the file contains only one of the definitions, for example after a reload. Also returns False if the functions come
+    from different files, or if the file cannot be read."""
     codes = [getattr(inspect.unwrap(function), "__code__", None) for function in (first, second)]
     places = {(code.co_filename, code.co_name, code.co_firstlineno) for code in codes if code is not None}
     files = {file for file, _, _ in places}

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
-from functools import partial, wraps
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, Unpack, cast, overload
 
 from ostinato.app import Ostinato, RunHandle
-from ostinato.blocking import BlockingCalls, LoopThread
+from ostinato.blocking import Blocking, BlockingCalls, Calls, LoopThread
 from ostinato.errors import missing_attribute
 from ostinato.flows.api import Agents, TurnHandle
 from ostinato.flows.campaigns.api import CampaignHandle, Campaigns
 from ostinato.flows.campaigns.views import CampaignInfo
 from ostinato.flows.model import TurnInput, TurnOutcome
 from ostinato.flows.transports import InboundMessage
-from ostinato.functions.api import FunctionHandle, Functions
+from ostinato.functions.api import FunctionHandle, Functions, FunctionStart
 from ostinato.functions.views import FunctionInfo
 from ostinato.journeys.api.changes import Journeys
 from ostinato.run_views import RunInfo
@@ -58,28 +57,6 @@ class SyncRun(_SyncHandle[RunHandle[T_co]], Generic[T_co]):
         return self._app.call(self._handle.info())
 
 
-class Calls:
-    """The base class of blocking wrappers. Coroutines of the wrapped object `calls` run on the event loop of `app`."""
-
-    def __init__(self, app: SyncOstinato, calls: Any) -> None:
-        self._app = app
-        self._calls = calls
-
-
-class Blocking(Generic[P, T]):
-    """Wraps a coroutine method as a blocking method, with the same parameters and the same result."""
-
-    def __init__(self, method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]) -> None:
-        self._method = method
-
-    def __get__(self, calls: Calls, owner: type[Calls]) -> Callable[P, T]:
-        @wraps(self._method)
-        def call(*args: P.args, **kwargs: P.kwargs) -> T:
-            return calls._app.call(self._method(calls._calls, *args, **kwargs))
-
-        return call
-
-
 class Plain(Generic[P, T]):
     """Forwards a plain method unchanged, because it needs no event loop."""
 
@@ -92,6 +69,8 @@ class Plain(Generic[P, T]):
 
 class SyncCalls(Calls):
     """The base class for the blocking form of a part of the app, such as `app.schedules`."""
+
+    _app: SyncOstinato
 
     if not TYPE_CHECKING:
 
@@ -204,10 +183,10 @@ class SyncWorkflows(SyncCalls):
     list = Blocking(Workflows.list)
 
 
-class SyncFunctionRun(_SyncHandle[FunctionHandle[Any]]):
+class SyncFunctionRun(_SyncHandle[FunctionHandle[T_co]], Generic[T_co]):
     """A run of a durable function that was started, for code that does not await."""
 
-    def result(self, timeout: Length | None = None) -> Any:
+    def result(self, timeout: Length | None = None) -> T_co:
         """Wait for the run's result, and return it. Raises the same errors as `FunctionHandle.result`."""
         return self._app.call(self._handle.result(timeout))
 
@@ -226,22 +205,24 @@ class SyncFunctionRun(_SyncHandle[FunctionHandle[Any]]):
 class SyncFunctions(SyncCalls):
     """`app.functions` for code that does not await."""
 
+    @overload
     def start(
         self,
-        function: str | Callable[..., Any],
+        function: Callable[..., Coroutine[Any, Any, T]],
         input: Input | None = None,
-        *,
-        id: str | None = None,
-        at: datetime | str | None = None,
-        send: Mapping[str, Any] | None = None,
-        request_id: str | None = None,
-        **options: Any,
-    ) -> SyncFunctionRun:
+        **how: Unpack[FunctionStart],
+    ) -> SyncFunctionRun[T]: ...
+
+    @overload
+    def start(
+        self, function: str, input: Input | None = None, **how: Unpack[FunctionStart]
+    ) -> SyncFunctionRun[Any]: ...
+
+    def start(
+        self, function: str | Callable[..., Any], input: Input | None = None, **how: Unpack[FunctionStart]
+    ) -> SyncFunctionRun[Any]:
         """Start a run of a durable function. Takes the same keywords as `app.functions.start`."""
-        handle = self._app.call(
-            self._calls.start(function, input, id=id, at=at, send=send, request_id=request_id, **options)
-        )
-        return SyncFunctionRun(self._app, handle)
+        return SyncFunctionRun(self._app, self._app.call(self._calls.start(function, input, **how)))
 
     @property
     def declare(self) -> Any:
@@ -314,8 +295,9 @@ class SyncAgents(SyncCalls):
         return SyncTurn(self._app, self._app.call(self._calls.run_turn(agent, turn_input)))
 
     def say_as_person(self, agent: str, user: str, text: str, *, id: str) -> SyncTurn:
-        """Send a text that a person has written. During a takeover (`take_over`), the text goes to the user. During a
-        proxy (`ctx.proxy`), it goes to the flow."""
+        """Send a text of the actor, who is a person. If a person has taken over the conversation, or if the flow has
+        asked for a takeover, the text goes to the user. If the flow has put a person between itself and the user
+        (`FlowContext.proxy`), the text goes to the flow."""
         return SyncTurn(self._app, self._app.call(self._calls.say_as_person(agent, user, text, id=id)))
 
     @property

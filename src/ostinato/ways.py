@@ -89,7 +89,7 @@ def companions() -> Companions:
     """Return all companions by name. A companion is a set of functions that store additional rows for the runs of some
     schedules, and delete these rows again."""
     from ostinato import temporal_workflow_ids
-    from ostinato.flows.schedules import rows as agent_schedules
+    from ostinato.flows.schedules import companion as agent_schedules
 
     return {
         temporal_workflow_ids.NAME: temporal_workflow_ids.COMPANION,

@@ -26,12 +26,29 @@ def child_that_saves(ctx: Any, n: int) -> dict[str, int]:
     return {"saved": ctx.saved}
 
 
+def child_that_reads_the_clock(ctx: Any) -> str:
+    return str(ctx.now().isoformat())
+
+
+def child_that_measures(text: str) -> int:
+    return len(text)
+
+
 def child_that_gives_up(ctx: Any) -> None:
     raise Fatal(f"attempt {ctx.attempt} of {ctx.name} is enough")
 
 
 def child_of_a_schedule(ctx: Any) -> list[Any]:
     return [ctx.schedule, ctx.origin, ctx.nominal.isoformat(), ctx.previous is None, ctx.coalesced, ctx.last_result]
+
+
+class Unwritable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+def child_that_raises_what_has_no_text() -> None:
+    raise Unwritable
 
 
 def child_that_dies() -> None:

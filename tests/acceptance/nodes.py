@@ -65,6 +65,6 @@ class Nodes:
             except subprocess.TimeoutExpired:
                 process.kill()
 
-    def written(self) -> list[list[str]]:
+    def lines(self) -> list[list[str]]:
         """Every line of every node: what, run, attempt, key."""
         return [line.split() for file in self.folder.glob("*.log") for line in file.read_text().splitlines()]

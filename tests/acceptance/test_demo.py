@@ -36,6 +36,7 @@ def test_the_demo_runs_and_goes_on_where_it_was(tmp_path: Path) -> None:
     assert "Ostinato is listening on http://127.0.0.1:" in first.stdout
     assert "weather" in first.stdout
     assert "report" in first.stdout
+    assert re.search("shop +Every 8 seconds +allow_all", first.stdout)
     assert "to come" in first.stdout
     assert "workflow  inbox" in first.stdout
     assert "Checks every 5 seconds" in first.stdout

@@ -45,7 +45,7 @@ async def play(app: Ostinato, nodes: Nodes, seed: int, rounds: int) -> None:
     for number in range(rounds):
         await asyncio.sleep(0.3 + dice.random())
         on_record = await ended_steps(app, ids)
-        counts = Counter(line for (line,) in nodes.written())
+        counts = Counter(line for (line,) in nodes.lines())
         for name in on_record:
             assert ended.setdefault(name, counts[name]) == counts[name], f"{name} was done again"
         process = dice.choice(nodes.processes)
@@ -61,7 +61,7 @@ async def play(app: Ostinato, nodes: Nodes, seed: int, rounds: int) -> None:
         {"steps": ["first", "left", "last"], "pair": [[n, 1], "right", [n, 2]], "children": [n + 1, n * n]}
         for n in range(RUNS)
     ]
-    counts = Counter(line for (line,) in nodes.written())
+    counts = Counter(line for (line,) in nodes.lines())
     for id in ids:
         assert {f"{id}/{name}" for name in STEPS - {"once"}} <= counts.keys()
         assert counts[f"{id}/once"] <= 1

@@ -67,11 +67,11 @@ def test_the_command_line(store: str) -> None:
 
 
 def test_the_wire(store: str) -> None:
-    async def declared() -> Declaration:
+    async def stored_declaration() -> Declaration:
         async with Ostinato(store).connected() as app:
             return app.engine.declared["charge"]
 
-    job = WorkflowType("charge", definition=asyncio.run(declared()))
+    job = WorkflowType("charge", definition=asyncio.run(stored_declaration()))
     with pytest.raises(Wrong, match=WORDS):
         arguments(Payloads(payloads=[payload_of("five")]), job, "input")
     assert arguments(Payloads(payloads=[payload_of(5)]), job, "input") == {"*": [5]}

@@ -103,7 +103,7 @@ async def chaos(url: str, folder: Path, restart: Any = None) -> None:
             await asyncio.to_thread(four.wait_for_stops)
             assert counts["succeeded"] + counts["failed"] == RUNS
             assert counts["failed"] <= RUNS * 0.02  # three crashes in a row are a loop
-            await check(app, four.written(), started)
+            await check(app, four.lines(), started)
 
 
 def test_four_nodes_on_one_file_survive_being_killed_and_stopped(tmp_path: Path) -> None:

@@ -82,3 +82,54 @@ def test_a_script_runs_a_node_until_it_is_stopped(tmp_path: Path, name: signal.S
         process.send_signal(name)
         assert process.stdout.read().splitlines()[-1] == "stopped"
         assert process.wait(timeout=30) == 0
+
+
+INTERRUPTED = """
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+from ostinato import Ostinato
+
+app = Ostinato("sqlite:///run.db")
+
+
+@app.job(retry={"attempts": 1})
+async def interrupts() -> None:
+    raise KeyboardInterrupt
+
+
+@app.job(retry={"attempts": 1})
+def interrupts_in_a_thread() -> None:
+    raise KeyboardInterrupt
+
+
+@app.job()
+async def greet() -> None:
+    print("hello", flush=True)
+
+
+async def start() -> None:
+    async with app.connected():
+        await app.start("interrupts")
+        await app.start("interrupts_in_a_thread")
+        await app.start("greet", at=datetime.now(UTC) + timedelta(seconds=0.5))
+
+
+if __name__ == "__main__":
+    asyncio.run(start())
+    app.run()
+    print("stopped", flush=True)
+"""
+
+
+def test_a_node_goes_on_after_jobs_that_raise_a_keyboard_interrupt(tmp_path: Path) -> None:
+    (tmp_path / "jobs.py").write_text(INTERRUPTED)
+    command, pipe = [sys.executable, "jobs.py"], subprocess.PIPE
+    with subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "hello\n"
+        process.send_signal(signal.SIGTERM)
+        out, said = process.communicate(timeout=30)
+        assert (process.returncode, out) == (0, "stopped\n")
+        assert said.count("KeyboardInterrupt") >= 2
+        assert "asyncio" not in said

@@ -135,7 +135,7 @@ def due(events: list[Any], dealt_with: dict[int, Micros]) -> list[Micros]:
         name = event.name.removeprefix("schedule:")
         if name not in ("created", "updated", "deleted"):
             continue
-        until = max(event.at, dealt)
+        until = max(event.instant, dealt)
         if spec is not None:
             microses += spec.compiled.between(since + 1, until)
         since = until
@@ -154,7 +154,7 @@ def check_one(name: str, events: list[Any], created: dict[str, Any], kept: list[
     counts: Counter[Micros] = Counter()
     for record in autos:
         stands_for = [n for n in expected if record.nominal <= n <= record.last]
-        assert len(stands_for) == record.count, f"{name}: {record} stands for {stands_for}"
+        assert len(stands_for) == record.count, f"{name}: {record} represents {stands_for}"
         counts.update(stands_for)
     assert all(one.status in OVER for one in kept), f"{name}: something has no outcome"
     missing, twice = set(expected) - set(counts), [n for n, count in counts.items() if count > 1]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import resource
 import signal
 import socket
 import sqlite3
 import ssl
 import threading
 import time
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +76,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def stands(client: Any, id: str, *wanted: str) -> dict[str, Any]:
+def wait_for_status(client: Any, id: str, *wanted: str) -> dict[str, Any]:
     def look() -> dict[str, Any] | None:
         run: dict[str, Any] = client.run(id)
         return run if run["status"] in wanted else None
@@ -89,7 +90,7 @@ def test_engine_and_api_in_one_process(folder: Path) -> None:
         with SyncClient(server.address) as client:
             assert client.ready()["status"] == "ok"
             run = client.start("nap", {"seconds": 0})
-            assert stands(client, run["id"], "succeeded")["result"] == "rested"
+            assert wait_for_status(client, run["id"], "succeeded")["result"] == "rested"
             (node,) = client.nodes()
             assert node["alive"]
             assert "nap" in node["jobs"]
@@ -103,7 +104,7 @@ def test_a_signal_ends_it_in_good_order(folder: Path, how: signal.Signals) -> No
         address = server.address
         with SyncClient(address, patience=0) as client, httpx.Client(timeout=60) as http:
             run = client.start("nap", {"seconds": 4})
-            stands(client, run["id"], "active")
+            wait_for_status(client, run["id"], "active")
             with http.stream("GET", f"{address}/api/v1/events/stream") as stream:
                 lines = stream.iter_lines()
                 assert next(lines) == "retry: 1000"
@@ -130,11 +131,11 @@ def test_a_second_signal_is_not_patient(folder: Path, how: signal.Signals, job: 
     with Serving(folder, "serve", "--app", "jobs:app", "--port", "0", "--grace", "10m") as server:
         with SyncClient(server.address) as client:
             run = client.start(job, {"seconds": 600})
-            stands(client, run["id"], "active")
+            wait_for_status(client, run["id"], "active")
         server.process.send_signal(how)
         until(lambda: _refused(server.port), "a closed door")
         assert server.process.poll() is None
-        assert "stopping: waits up to 600 s for 1 run; again Ctrl-C: at once\n" in server.said
+        assert "stopping: waits up to 600 s for 1 run; press Ctrl-C again to stop at once\n" in server.said
         assert server.stop(how) == -how
 
 
@@ -152,7 +153,7 @@ def test_the_api_alone_and_a_worker_beside_it(folder: Path) -> None:
             assert client.run(run["id"])["status"] == "ready"
             args = ("worker", "--app", "jobs:app", "--store", store, "--queue", "mail", "--concurrency", "3")
             with FreshServing(folder, *args) as worker:
-                assert stands(client, run["id"], "succeeded")["result"] == "sent"
+                assert wait_for_status(client, run["id"], "succeeded")["result"] == "sent"
                 assert client.nodes()[0]["queues"] == ["mail"]
                 assert worker.stop() == 0
             assert any("Ostinato works on" in line for line in worker.said)
@@ -164,8 +165,8 @@ def test_logs_as_json_are_json_to_the_last_line(folder: Path) -> None:
         address = server.address.rstrip('",)(')
         with SyncClient(address) as client:
             failed, done = client.start("in_a_thread"), client.start("in_a_child")
-            stands(client, failed["id"], "failed")
-            stands(client, done["id"], "succeeded")
+            wait_for_status(client, failed["id"], "failed")
+            wait_for_status(client, done["id"], "succeeded")
             assert [line["message"].split(": ")[-1].splitlines()[0] for line in client.log(failed["id"])] == [
                 "sold",
                 "old ways",
@@ -358,6 +359,19 @@ def test_a_schedule_that_cannot_be_read_is_parked_by_its_node_and_the_doctor_say
         with closing(sqlite3.connect(folder / "ostinato.db", timeout=30)) as connection, connection:
             connection.execute('UPDATE ostinato_schedules SET spec = \'{"cron": ["?"]}\'')
         assert "default/spoilt" in until(parked, "a parked schedule")
+
+
+def test_a_crowd_of_half_requests_uses_up_no_files_and_writes_no_log(folder: Path) -> None:
+    files = 400
+    with Serving(folder, "serve", "--port", "0") as server, ExitStack() as lines:
+        host, port = server.address.removeprefix("http://").split(":")
+        resource.prlimit(server.process.pid, resource.RLIMIT_NOFILE, (files, files))
+        for _ in range(2 * files):
+            line = lines.enter_context(socket.create_connection((host, int(port)), timeout=60))
+            line.sendall(b"GET / HTTP/1.1\r\n")
+        assert httpx.get(f"{server.address}/api/v1/health/live", timeout=60).status_code == 200
+        assert server.stop(signal.SIGTERM) == 0
+        assert "system resource" not in "".join(server.said)
 
 
 def test_killed_again_and_again_while_clients_retry_each_call_takes_effect_once(folder: Path) -> None:

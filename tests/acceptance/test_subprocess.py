@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,9 @@ from tests.acceptance.bodies import (
     child_of_a_schedule,
     child_that_dies,
     child_that_gives_up,
+    child_that_measures,
+    child_that_raises_what_has_no_text,
+    child_that_reads_the_clock,
     child_that_saves,
     child_that_sleeps,
     child_that_waits_for,
@@ -40,6 +44,18 @@ def test_a_child_process_is_killed_when_its_run_is_cancelled(tmp_path: Path) -> 
             late = await app.start("short", {"path": str(tmp_path / "other")})
             with pytest.raises(RunFailed, match="timed out"):
                 await late.result(timeout=30)
+
+    asyncio.run(main())
+
+
+def test_an_error_whose_text_cannot_be_written_is_a_failed_attempt(tmp_path: Path) -> None:
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True, retry={"attempts": 1})(child_that_raises_what_has_no_text)
+        async with app:
+            run = await app.start("child_that_raises_what_has_no_text")
+            with pytest.raises(RunFailed, match="Unwritable: its text cannot be written"):
+                await run.result(timeout=30)
 
     asyncio.run(main())
 
@@ -86,6 +102,47 @@ def test_a_child_that_is_told_to_end_before_it_can_hear_it_has_crashed(
             run = await app.start("child_that_gives_up")
             with pytest.raises(RunFailed, match="attempt 2"):
                 await run.result(timeout=30)
+
+    asyncio.run(main())
+
+
+def test_a_child_that_ends_while_it_is_given_a_large_input_has_crashed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = asyncio.create_subprocess_exec
+    children: list[Any] = []
+
+    async def start_and_stop(*command: Any, **options: Any) -> Any:
+        child = await started(*command, **options)
+        if not children:
+            child.terminate()
+        children.append(child)
+        return child
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start_and_stop)
+
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True)(child_that_measures)
+        async with app:
+            run = await app.start("child_that_measures", {"text": "a" * 900_000})
+            assert await run.result(timeout=30) == 900_000
+            assert [attempt.status for attempt in await app.attempts(run.id)] == ["crashed", "succeeded"]
+
+    asyncio.run(main())
+
+
+def test_a_child_process_knows_the_time_of_its_node(tmp_path: Path) -> None:
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True)(child_that_reads_the_clock)
+        async with app:
+            run = await app.start("child_that_reads_the_clock")
+            read = datetime.fromisoformat(await run.result(timeout=30))
+            info = await run.info()
+            assert info.started is not None
+            assert info.finished is not None
+            assert info.started <= read <= info.finished
 
     asyncio.run(main())
 

@@ -10,7 +10,7 @@ from ostinato.journeys.checks import RULES
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src/ostinato/journeys"
 PAGE = (ROOT / "docs/reference/journey-problems.md").read_text(encoding="utf-8")
-# Where a code stands in the source: the first argument of what makes a problem, or a finding's own.
+# Where a code is in the source: the first argument of what makes a problem, or a finding's own.
 STATIC = re.compile(
     r'(?:Fault|Problem|wrong|add_error|add_warning|_add|_?stop)\(\s*(?:reading,\s*)?"([a-z]+(?:-[a-z]+)+)"'
 )

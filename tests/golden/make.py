@@ -26,25 +26,27 @@ import asyncpg
 ROOT = Path(__file__).parents[2]
 STORES = Path(__file__).with_name("stores")
 
-# By schema: the commit whose migrations up to it are those of today.
+# By name, which is the schema and what fills the store: the commit whose migrations up to it are those of today.
 COMMITS = {
-    1: "7ecf60f",
-    4: "a996a14",
-    5: "f2e81e2",
-    7: "18a4184",
-    8: "d0f0849",
-    9: "e2abf33",
-    10: "351f163",
-    11: "9fb0659",
+    "0001": "7ecf60f",
+    "0004": "a996a14",
+    "0005": "f2e81e2",
+    "0007": "18a4184",
+    "0008": "d0f0849",
+    "0009": "e2abf33",
+    "0010": "351f163",
+    "0011": "9fb0659",
+    "agents-0003": "5d0c60a",  # with functions 0001 and workflows 0001
 }
 DATABASE = "ostinato_golden"
 LEFT_OUT = re.compile(r"^(?:--.*|\\.*|SET .*|SELECT pg_catalog\.set_config.*|)\n", re.MULTILINE)
 
 
-def fill(source: Path, url: str) -> str:
+def fill(name: str, source: Path, url: str) -> str:
     """Run an earlier Ostinato on a store; give back what it says is in it."""
+    script = "fill_ways.py" if name.startswith("agents") else "fill.py"
     done = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("fill.py")), url],
+        [sys.executable, str(Path(__file__).with_name(script)), url],
         env={**os.environ, "PYTHONPATH": str(source), "PYTHONWARNINGS": "ignore"},
         capture_output=True,
         text=True,
@@ -81,31 +83,31 @@ async def database(server: str, *, make: bool) -> str:
     return urlunsplit(urlsplit(server)._replace(path=f"/{DATABASE}"))
 
 
-def write(schema: int, dialect: str, text: str, folder: str) -> None:
+def write(name: str, dialect: str, text: str, folder: str) -> None:
     """Keep a dump, without the names of the machine that made it."""
     text = text.replace(f"{folder}/", "").replace(f"{ROOT}/", "")
     text = re.sub(rf"{re.escape(socket.gethostname())}-\d+", "golden", text)
-    (STORES / f"{schema:04}.{dialect}.sql").write_text(text, encoding="utf-8")
+    (STORES / f"{name}.{dialect}.sql").write_text(text, encoding="utf-8")
 
 
-def make(schema: int, commit: str, server: str) -> None:
+def make(name: str, commit: str, server: str) -> None:
     with tempfile.TemporaryDirectory(prefix="ostinato-golden-") as folder:
         archive = subprocess.run(["git", "archive", commit, "src"], cwd=ROOT, capture_output=True, check=True).stdout
         with tarfile.open(fileobj=BytesIO(archive)) as files:
             files.extractall(folder, filter="data")
         source, file = Path(folder, "src"), Path(folder, "store.db")
-        manifest = fill(source, f"sqlite:///{file}")
-        write(schema, "sqlite", dump_sqlite(file), folder)
+        manifest = fill(name, source, f"sqlite:///{file}")
+        write(name, "sqlite", dump_sqlite(file), folder)
         url = asyncio.run(database(server, make=True))
-        again = fill(source, url)
+        again = fill(name, source, url)
         assert json.loads(manifest) == json.loads(again), f"{commit}: the two stores hold different things"
-        write(schema, "postgres", dump_postgres(url), folder)
+        write(name, "postgres", dump_postgres(url), folder)
         asyncio.run(database(server, make=False))
-        (STORES / f"{schema:04}.json").write_text(json.dumps(json.loads(manifest), indent=1) + "\n", encoding="utf-8")
-        print(f"schema {schema}, as {commit} left it")
+        (STORES / f"{name}.json").write_text(json.dumps(json.loads(manifest), indent=1) + "\n", encoding="utf-8")
+        print(f"{name}, as {commit} left it")
 
 
 if __name__ == "__main__":
-    for number, of in COMMITS.items():
+    for store, of in COMMITS.items():
         if not sys.argv[1:] or of in sys.argv[1:]:
-            make(number, of, os.environ["OSTINATO_TEST_POSTGRES"])
+            make(store, of, os.environ["OSTINATO_TEST_POSTGRES"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.histories.network import Weather
@@ -133,6 +133,7 @@ def plan_of(seed: int, *, kinds: tuple[str, ...] = tuple(VERBS)) -> Plan:
         Fault(dice.random() * 12, kind, dice.randrange(nodes), _amount(dice, kind))
         for kind in dice.choices(FAULTS, k=dice.choice((0, 0, 1, 1, 2)))
     )
+    weather = replace(weather, severed=dice.choice((0, 0.02, 0.1)) if rough else 0.0)
     return Plan(seed, nodes, clients, tuple(sorted(faults, key=lambda one: one.at)), weather)
 
 

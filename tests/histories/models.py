@@ -46,11 +46,11 @@ class Sequential(Generic[S]):
     def apply(self, state: Hashable, call: Call) -> Iterator[Whole]:
         assert isinstance(state, Whole)
         said = call.answer.value if isinstance(call.answer, Taken) else {}
-        for after, answer in self._known(state, call, said):
+        for after, answer in self._answers(state, call, said):
             if fits(answer, call.answer):
                 yield after
 
-    def _known(self, state: Whole, call: Call, said: Mapping[str, Any]) -> Iterator[tuple[Whole, Answer]]:
+    def _answers(self, state: Whole, call: Call, said: Mapping[str, Any]) -> Iterator[tuple[Whole, Answer]]:
         asked = (call.verb, frozen(call.arguments))
         for key, before, answer in state.keys if call.key is not None else ():
             if key == call.key:

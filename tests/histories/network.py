@@ -1,9 +1,10 @@
 """One store, several nodes, and links between them that a plan disturbs: operations come late, break in the middle of a
-statement, are committed without an answer, or find nobody for a while."""
+statement, are committed without an answer, or find nobody for a while. A PostgreSQL server really ends connections."""
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +12,8 @@ from functools import partial
 from typing import TypeVar
 
 from ostinato.errors import StoreUnavailable
-from ostinato.store.contract import NO_EXTENSIONS, Extensions, Make, Operation, Statement, Store
+from ostinato.store.contract import NO_EXTENSIONS, Extensions, Make, Operation, Statement, Store, sql
+from ostinato.store.sql import Query, queries
 from ostinato.when.instants import Micros
 
 T = TypeVar("T")
@@ -24,10 +26,12 @@ class Cut(Exception):
 @dataclass(frozen=True)
 class Weather:
     """How likely it is that one transaction goes wrong, and how: `lost` before its first statement, `cut` between two
-    of them, `ambiguous` after its commit. `slow` is the most seconds that it is late, before and after."""
+    of them, `ambiguous` after its commit. `severed`: in the middle of a statement the server ends the connection; a
+    store without a server is cut instead. `slow` is the most seconds that it is late, before and after."""
 
     lost: float = 0.0
     cut: float = 0.0
+    severed: float = 0.0
     ambiguous: float = 0.0
     slow: float = 0.0
 
@@ -40,6 +44,7 @@ class Hub:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.has_server = store.url.startswith("postgres")
         self.wakes: list[Callable[[], None]] = []
 
     async def run(self, make: Make[T]) -> T:
@@ -103,8 +108,12 @@ class Link(Store):
             fate = self._fate()
             if fate == "lost":
                 continue
+            if fate == "severed" and self._hub.has_server:
+                make = sever(make, self._dice.randint(1, 6))  # the store itself tries again
+            elif fate in ("cut", "severed"):
+                make = _cut(make, self._dice.randint(1, 6))
             try:
-                result = await self._hub.run(_cut(make, self._dice.randint(1, 6)) if fate == "cut" else make)
+                result = await self._hub.run(make)
             except Cut:
                 continue
             await self._travel()
@@ -138,7 +147,7 @@ class Link(Store):
 
     def _fate(self) -> str:
         chance = self._dice.random()
-        for kind in ("lost", "cut", "ambiguous"):
+        for kind in ("lost", "cut", "ambiguous", "severed"):
             chance -= getattr(self.weather, kind)
             if chance < 0:
                 self.faults += 1
@@ -161,3 +170,33 @@ def _cut(make: Make[T], at: int) -> Make[T]:
         return tapped(make(tries), count)
 
     return cut
+
+
+SEVER = Query("sever", "SELECT pg_terminate_backend(pg_backend_pid())", (), False)
+
+
+def sever(make: Make[T], at: int) -> Make[T]:
+    """The same operation. At its first try the server ends the connection at its n-th statement, if it has so many."""
+    queries("postgres").setdefault(SEVER.name, SEVER)
+
+    def severed(tries: int) -> Operation[T]:
+        return make(tries) if tries else _severed(make(tries), at)
+
+    return severed
+
+
+def _severed(operation: Operation[T], at: int) -> Operation[T]:
+    step: Callable[[], Statement] = partial(next, operation)
+    for number in itertools.count(1):
+        try:
+            statement = step()
+        except StopIteration as done:
+            return done.value  # type: ignore[no-any-return]
+        if number == at:
+            yield sql(SEVER.name)
+        try:
+            rows = yield statement
+            step = partial(operation.send, rows)
+        except Exception as problem:  # the operation may know better what the error means
+            step = partial(operation.throw, problem)
+    raise AssertionError

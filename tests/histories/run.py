@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 import orjson
@@ -19,6 +20,7 @@ from ostinato.errors import NotFound
 from ostinato.faces.temporal.executions import find_all
 from ostinato.ids import Ids
 from ostinato.journeys.bindings import Binding
+from ostinato.journeys.store import statement
 from ostinato.model import Event, Run
 from ostinato.schedules.operations.backfills import read_backfill
 from ostinato.schedules.rows import key_range, read_detail
@@ -159,8 +161,8 @@ class Stage:
                 await asyncio.sleep(fault.amount)
                 node.link.thaw()
             case "clock" if node is not None:
-                node.clock.skew += round(fault.amount * SECOND)
-                self.history.skew = max(self.history.skew, abs(node.clock.skew))
+                node.clock.skew += timedelta(seconds=fault.amount)
+                self.history.skew = max(self.history.skew, abs(node.clock.skew) // timedelta(microseconds=1))
             case "away":
                 self._storm(1)
                 await asyncio.sleep(fault.amount)
@@ -467,7 +469,7 @@ class Ending:
 
 
 def _contexts(ids: list[str]) -> Operation[dict[str, Any]]:
-    rows = yield sql("bindings_by_ids", [(id,) for id in ids])
+    rows = yield statement("bindings_by_ids", [(id,) for id in ids])
     return {row[0]: orjson.loads(Binding(*row).last_context) for row in rows}
 
 

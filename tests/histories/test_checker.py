@@ -27,7 +27,7 @@ from tests.histories.record import Answer, Call, Lost, Refused, Taken, show
 CONFLICT = Refused("conflict")
 
 
-def said(*lines: tuple[Any, ...]) -> list[Call]:
+def history(*lines: tuple[Any, ...]) -> list[Call]:
     """Calls as (asked, answered, verb, answer, arguments, key)."""
     calls = []
     for number, (asked, answered, verb, answer, *rest) in enumerate(lines):
@@ -49,7 +49,7 @@ def a_run(id: str = "r", **more: Any) -> Taken:
     [
         (
             RunModel(),
-            said(
+            history(
                 (1, 4, "start", a_run(new=False), {"mark": 1}),
                 (2, 3, "start", a_run(new=True), {"mark": 2}),
                 (5, 6, "end", a_run(mark=2, status="succeeded", repeats=0)),
@@ -57,7 +57,7 @@ def a_run(id: str = "r", **more: Any) -> Taken:
         ),
         (  # the answer was lost, and the call comes again with its key
             RunModel(),
-            said(
+            history(
                 (1, 0, "start", Lost(), {"mark": 1}, "k"),
                 (2, 3, "start", a_run(new=False), {"mark": 2}),
                 (4, 5, "start", a_run(new=True), {"mark": 1}, "k"),
@@ -67,7 +67,7 @@ def a_run(id: str = "r", **more: Any) -> Taken:
         ),
         (  # what was lost happens long after the caller gave up
             ScheduleModel(),
-            said(
+            history(
                 (1, 2, "create", Taken({"token": 1}), {"every": 5, "mark": 1}),
                 (3, 0, "pause", Lost(), {"note": "a"}),
                 (4, 5, "look", Taken({"token": 1, "paused": False, "note": "", "every": 5, "mark": 1})),
@@ -77,7 +77,7 @@ def a_run(id: str = "r", **more: Any) -> Taken:
         ),
         (
             ScheduleModel(),
-            said(
+            history(
                 (1, 2, "create", Taken({"token": 1}), {"every": 5, "mark": 1}),
                 (3, 8, "pause", Taken({"token": 3}), {"note": "a"}),
                 (4, 7, "update", Taken({"token": 2}), {"mark": 9, "token": 1}),
@@ -86,7 +86,7 @@ def a_run(id: str = "r", **more: Any) -> Taken:
         ),
         (
             JourneyModel(),
-            said(
+            history(
                 (1, 2, "start", a_run("j")),
                 (3, 6, "submit", CONFLICT, {"mark": 1}),
                 (4, 5, "submit", Taken(), {"mark": 2}),
@@ -96,7 +96,7 @@ def a_run(id: str = "r", **more: Any) -> Taken:
         ),
         (  # nobody came in time
             JourneyModel(),
-            said(
+            history(
                 (1, 2, "start", a_run("j")),
                 (11, 12, "submit", Taken(), {"mark": 2}),
                 (20, 21, "submit", Taken(), {"mark": 3}),
@@ -105,7 +105,7 @@ def a_run(id: str = "r", **more: Any) -> Taken:
         ),
         (
             JobsModel(),
-            said(
+            history(
                 (1, 0, "start", Lost(), {"mark": 1}),
                 (2, 3, "start", a_run(new=True), {"mark": 1}),
                 (4, 5, "end", Taken({"runs": ((1, "other"), (1, "r"))})),
@@ -127,7 +127,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
     [
         (  # two answers to one wait, both acknowledged
             JourneyModel(inputs=1),
-            said(
+            history(
                 (1, 2, "start", a_run("j")),
                 (3, 6, "submit", Taken(), {"mark": 1}),
                 (4, 5, "submit", Taken(), {"mark": 2}),
@@ -137,7 +137,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (  # told that it was refused, but it was taken
             JourneyModel(),
-            said(
+            history(
                 (1, 2, "start", a_run("j")),
                 (3, 4, "submit", CONFLICT, {"mark": 1}),
                 (5, 6, "cancel", Taken()),
@@ -147,7 +147,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (  # its time was not up
             JourneyModel(),
-            said(
+            history(
                 (1, 2, "start", a_run("j")),
                 (3, 4, "submit", Taken(), {"mark": 1}),
                 (5, 6, "cancel", Taken()),
@@ -157,7 +157,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (
             RunModel(),
-            said(
+            history(
                 (1, 2, "start", a_run("a", new=True), {"mark": 1}),
                 (3, 4, "start", a_run("b", new=True), {"mark": 2}),
             ),
@@ -165,7 +165,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (  # over means over
             RunModel(),
-            said(
+            history(
                 (1, 2, "start", a_run(new=True), {"mark": 1}),
                 (3, 4, "terminate", Taken({"status": "terminated"})),
                 (5, 6, "end", a_run(mark=1, status="succeeded", repeats=0)),
@@ -174,7 +174,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (  # the same key, done twice
             RunModel(),
-            said(
+            history(
                 (1, 2, "start", a_run(new=True), {"mark": 1}),
                 (3, 4, "look", Taken({"over": True, "status": "failed"})),
                 (5, 0, "repeat", Lost(), {}, "k"),
@@ -185,7 +185,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (  # a stale token was let through
             ScheduleModel(),
-            said(
+            history(
                 (1, 2, "create", Taken({"token": 1}), {"every": 5, "mark": 1}),
                 (3, 4, "pause", Taken({"token": 2}), {"note": ""}),
                 (5, 6, "update", Taken({"token": 3}), {"mark": 9, "token": 1}),
@@ -194,7 +194,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (  # it fires while it is paused
             ScheduleModel(),
-            said(
+            history(
                 (1, 2, "create", Taken({"token": 1}), {"every": 5, "mark": 1}),
                 (3, 4, "pause", Taken({"token": 2}), {"note": ""}),
                 (5, 6, "fired", Taken(), {"nominal": 5 * SECOND}),
@@ -204,7 +204,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (  # an acknowledged trigger left nothing
             ScheduleModel(),
-            said(
+            history(
                 (1, 2, "create", Taken({"token": 1}), {"every": 5, "mark": 1}),
                 (3, 4, "trigger", Taken({"token": 2}), {"mark": 7}),
                 (5, 6, "end", Taken({"there": (2, False, "", 5, 1), "triggers": (), "backfills": ()})),
@@ -213,12 +213,14 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (
             JobsModel(),
-            said((1, 2, "start", a_run(new=True), {"mark": 1}), (3, 4, "end", Taken({"runs": ((1, "r"), (1, "s"))}))),
+            history(
+                (1, 2, "start", a_run(new=True), {"mark": 1}), (3, 4, "end", Taken({"runs": ((1, "r"), (1, "s"))}))
+            ),
             {1},
         ),
         (  # two runs of one workflow at once
             WorkflowModel(),
-            said(
+            history(
                 (1, 2, "start", a_run("a", new=True), {"conflict": "fail", "reuse": "allow"}),
                 (3, 4, "start", a_run("b", new=True), {"conflict": "fail", "reuse": "allow"}),
                 (5, 6, "look", Taken({"over": False, "id": "a"})),
@@ -227,7 +229,7 @@ def test_a_history_with_an_order_has_one(model: Sequential[Any], calls: list[Cal
         ),
         (  # two bindings of one subject, where the second was to fail
             BindingModel(),
-            said(
+            history(
                 (1, 4, "schedule", Taken({"done": True}), {"mark": 1, "existing": "fail"}),
                 (2, 3, "schedule", Taken({"done": True}), {"mark": 2, "existing": "fail"}),
             ),
@@ -244,7 +246,7 @@ def test_a_history_without_an_order_has_none(model: Sequential[Any], calls: list
 
 def test_an_answer_and_what_it_saw_are_in_order() -> None:
     """A submit's answer says where the journey stood after it, not before."""
-    calls = said(
+    calls = history(
         (1, 2, "start", a_run("j")),
         (3, 4, "submit", Taken(), {"mark": 1}),
         (3, 4, "look", Taken({"phase": "running", "asks": False})),
@@ -334,7 +336,7 @@ def made_by(model: Sequential[Any], offer: Offer, dice: random.Random) -> tuple[
         if dice.random() < 0.1:
             calls.append(call)  # it never happened
             continue
-        right: list[tuple[Any, Answer]] = list(model._known(state, call, {"id": f"id {number}"}))
+        right: list[tuple[Any, Answer]] = list(model._answers(state, call, {"id": f"id {number}"}))
         if not right:
             continue
         state, answer = dice.choice(right)

@@ -3,14 +3,18 @@ call took effect once, each refused one not at all."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Callable, Iterable
 from functools import partial
 
 import pytest
 
+from ostinato.store.contract import Operation, sql
+from ostinato.store.urls import open_url
 from tests.histories.generate import Plan, plan_of
 from tests.histories.judge import judge, report, shortest
+from tests.histories.network import sever
 from tests.histories.playing import on_postgres, on_sqlite
 from tests.histories.run import History
 
@@ -41,6 +45,27 @@ def test_histories_have_an_order_on_sqlite(part: int) -> None:
 @pytest.mark.parametrize("part", range(3))
 def test_histories_have_an_order_on_postgres(postgres_url: str, part: int) -> None:
     run_seeds(range(5_000 + part * 8, 5_008 + part * 8), partial(on_postgres, postgres_url), "postgres")
+
+
+def test_a_severed_connection_is_a_real_one_and_the_store_tries_again(postgres_url: str) -> None:
+    tries: list[int] = []
+
+    def read_twice(number: int) -> Operation[int]:
+        tries.append(number)
+        first = yield sql("list_nodes")
+        second = yield sql("list_nodes")
+        return len(first) + len(second)
+
+    async def main() -> int:
+        store = open_url(postgres_url)
+        await store.open()
+        try:
+            return await store.run(sever(read_twice, at=2))
+        finally:
+            await store.close()
+
+    assert asyncio.run(main()) == 0
+    assert tries == [0, 1]
 
 
 @pytest.mark.soak

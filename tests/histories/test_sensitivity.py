@@ -41,7 +41,7 @@ def tokens_are_ignored(patch: Patch) -> None:
 def a_pause_is_said_and_not_done(patch: Patch) -> None:
     pause_edit = edit.pause_edit
 
-    def said(call: Any, note: str) -> Any:
+    def pause_nothing(call: Any, note: str) -> Any:
         edit = pause_edit(call, note)
 
         def changed(schedule: Any, live: Any) -> Operation[Any]:
@@ -50,8 +50,8 @@ def a_pause_is_said_and_not_done(patch: Patch) -> None:
 
         return changed
 
-    patch.setattr(edit, "pause_edit", said)
-    patch.setattr(pause_and_resume, "pause_edit", said)
+    patch.setattr(edit, "pause_edit", pause_nothing)
+    patch.setattr(pause_and_resume, "pause_edit", pause_nothing)
 
 
 def what_is_over_is_said_to_be_stopped(patch: Patch) -> None:
@@ -67,13 +67,13 @@ def what_is_over_is_said_to_be_stopped(patch: Patch) -> None:
 def a_refused_submit_is_acknowledged(patch: Patch) -> None:
     submit = changes.Journeys.submit
 
-    async def said(self: changes.Journeys, id: str, step: str, body: Any = None, **options: Any) -> Any:
+    async def submit_or_ignore(self: changes.Journeys, id: str, step: str, body: Any = None, **options: Any) -> Any:
         try:
             return await submit(self, id, step, body, **options)
         except StepNotActive:
             return await self.status(id)
 
-    patch.setattr(changes.Journeys, "submit", said)
+    patch.setattr(changes.Journeys, "submit", submit_or_ignore)
 
 
 def an_open_binding_is_not_seen(patch: Patch) -> None:

@@ -13,8 +13,13 @@ import asyncpg
 
 from ostinato import Limit, Ostinato, every
 from ostinato.doctor import diagnose
+from ostinato.flows import FlowContext
+from ostinato.functions import FunctionContext
 from ostinato.testing import VirtualLoop, World, run_virtual
+from ostinato.workflows import Prepared
 from tests.golden import fill
+from tests.support.agents import route_by_name
+from tests.support.campaigns import ALL, campaigns, make_hello
 from tests.support.journey_parts import Work, paying, plugins
 from tests.support.stores import quick
 from tests.support.wire import HOURLY, greeting, wired
@@ -52,7 +57,107 @@ def world_on(url: str, **settings: Any) -> World:
     async def limited(seconds: float = 30) -> None:
         await asyncio.sleep(seconds)
 
+    declare_ways(world)
     return world
+
+
+def declare_ways(world: World) -> None:
+    """A durable function, a workflow and an agent."""
+    app = world.app
+
+    @app.function()
+    async def onboard(ctx: FunctionContext, user: str) -> list[Any]:
+        name = await ctx.step(str.upper, user)
+        await ctx.sleep("30m")
+        ctx.set_state("asking")
+        answer = await ctx.receive("reply", timeout="9d")
+        child = await ctx.start("note", {"who": name})
+        return [answer, await child.result()]
+
+    inbox = app.workflow("inbox")
+    emails = inbox.topic("emails")
+
+    @app.workflows.mutator("sheet.append")
+    async def append(call: Any, rows: int) -> int:
+        return rows
+
+    @inbox.producer(every("10m"), publishes=[emails])
+    async def poll(ctx: Any, state: Any) -> int:
+        count = (state or 0) + 1
+        email = ctx.register_input("mail", "email", str(count), f"mail {count}")
+        ctx.publish(emails, f"mail-{count}", {"n": count}, input=email)
+        return count
+
+    @inbox.consumer(emails)
+    class Digest:
+        async def prepare(self, ctx: Any, state: Any) -> Prepared:
+            return Prepared(reserve=await ctx.peek(emails))
+
+        async def mutate(self, ctx: Any, prepared: Any) -> None:
+            await ctx.mutate("sheet.append", rows=1)
+
+    agent, _ = make_hello(world, admins=["boss"])
+    route_by_name(agent)
+
+    @agent.flow
+    async def checkin(ctx: FlowContext) -> None:
+        await ctx.say(f"Thank you for {await ctx.ask('How are you?')}.")
+
+    @agent.flow
+    async def refund(ctx: FlowContext) -> None:
+        await ctx.say((await ctx.escalate("Refund 10?")).status)
+
+
+async def begin_with_ways(world: World, round: str) -> None:
+    """Begin something of each of these ways, most of which waits for an answer."""
+    await world.app.functions.start("onboard", {"user": round}, id=f"{round} onboard")
+    await world.app.workflows.pause("inbox")
+    await world.app.workflows.resume("inbox")
+    agents = world.app.agents
+    for user in ("ada", "bob", "eve"):
+        await agents.put_user("buddy", f"{round}-{user}", tags=["vip"])
+    await agents.receive("buddy", f"{round}-ada", "checkin", id=f"{round} 1")
+    await agents.receive("buddy", f"{round}-bob", "refund", id=f"{round} 1")
+    await agents.schedules("buddy").create(
+        id=round,
+        flow="hello",
+        trigger={"type": "cron", "expr": "*/30 * * * *"},
+        target={"kind": "user", "user_external_id": f"{round}-eve"},
+        allow_session_bootstrap=True,
+    )
+    await campaigns(world).suppress([f"{round}-bob"], "asked")
+    await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, campaign_id=round, id=round)
+
+
+async def end_with_ways(world: World, round: str) -> None:
+    """Look at what `begin_with_ways` began, and end it."""
+    app, agents = world.app, world.app.agents
+    assert (await app.functions.get(f"{round} onboard")).state == "asking"
+    await app.functions.send(f"{round} onboard", "reply", round)
+    await agents.receive("buddy", f"{round}-ada", "asking", id=f"{round} 2")
+    (session,) = await agents.sessions("buddy", user=f"{round}-bob")
+    boss = app.within("default", "boss").agents
+    (escalation,) = [one for one in await boss.escalations("buddy") if one.session_id == session.id]
+    await boss.resolve("buddy", escalation.id, approved=True)
+    await world.settle()
+    assert await app.functions.result(f"{round} onboard") == [round, round.upper()]
+    assert [step.status for step in await app.functions.steps(f"{round} onboard")] == ["done"] * 5
+    for user, words in (("ada", "Thank you for asking."), ("bob", "resolved")):
+        (session,) = await agents.sessions("buddy", user=f"{round}-{user}")
+        assert words in [message.text for message in await agents.messages(session.id)]
+    schedules = agents.schedules("buddy")
+    occurrences = await schedules.runs(round)
+    assert len(occurrences) >= 2
+    assert {run.outcome for run in occurrences} == {"success"}
+    await schedules.cancel(round)
+    campaign = await campaigns(world).wait(round, "1s")
+    assert (campaign.status, campaign.outcome) == ("done", "success")
+    assert len(await campaigns(world).recipients(campaign.id)) >= 3
+    assert [user for user, _ in await campaigns(world).suppressed()].count(f"{round}-bob") == 1
+    for session in await agents.sessions("buddy", user=f"{round}-eve"):
+        await agents.end_session(session.id)
+    await world.settle()
+    await agents.delete_user("buddy", f"{round}-eve")
 
 
 async def work(world: World, round: str) -> dict[str, str]:
@@ -79,6 +184,7 @@ async def work(world: World, round: str) -> dict[str, str]:
     hook = await app.webhooks.create("https://hooks.example/in", ["search_attribute:*"])
     await app.webhooks.update(hook.id, notes=round)
     await journeys.start("pay", {"who": f"u {round}", "token": "t"})
+    await begin_with_ways(world, round)
     answered = (await journeys.start("approval", {"n": 1})).id
     asking = (await journeys.start("approval", {"n": 2}, tags=["tagged"])).id
     await world.advance("61m")
@@ -140,6 +246,12 @@ def test_a_node_goes_on_when_every_table_has_got_another_column(store_url: str) 
         await world.advance("2h")
         for ids in (before, after):
             await answer(world, ids)
+        for round in ("before", "after"):
+            await end_with_ways(world, round)
+        events = await app.workflows.events("inbox")
+        assert len(events) > 20
+        assert {event.status for event in events} == {"consumed"}
+        assert {run.status for run in await app.workflows.runs("inbox")} == {"committed"}
         for webhook in await app.webhooks.list():
             await app.webhooks.delete(webhook.id)
         for round in ("before", "after"):
@@ -159,6 +271,7 @@ def test_a_node_goes_on_when_every_table_has_got_another_column(store_url: str) 
         await world.up()
         await world.advance("1h")
         assert [run.status for run in await world.app.attempts("lost")] == ["crashed", "succeeded"]
+        assert (await world.app.workflows.get("inbox")).status == "Idle"
         await nothing_is_parked(world.app)
         await world.close()
 

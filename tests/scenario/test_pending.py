@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ostinato import Ostinato, SyncOstinato
+from ostinato.functions import FunctionContext
 from ostinato.testing import World
+from tests.support.journey_parts import text
 
 
 async def test_a_timeout_says_what_the_run_waits_for(world: World) -> None:
@@ -75,3 +78,53 @@ def test_the_sync_facade_runs_a_node_unless_it_only_connects(tmp_path: Path) -> 
         with pytest.raises(TimeoutError, match="no node is running on this store"):
             sync.start("add", {"a": 1, "b": 1}).result(timeout=0.2)
         assert sync.call(app.nodes()) == ()
+
+
+def no_node_lines(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [
+        record.getMessage() for record in caplog.records if getattr(record, "values", {}).get("action") == "no_node"
+    ]
+
+
+async def test_waiting_for_a_function_without_a_node_is_a_warning(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    @world.app.function()
+    async def order(ctx: FunctionContext) -> Any:
+        return await ctx.receive("reply")
+
+    await world.up()
+    waiting = await world.app.functions.start("order")
+    await world.settle()
+    with pytest.raises(TimeoutError, match=r"it is waiting: a message 'reply'$"):
+        await waiting.result("3s")
+    await world.down()
+    assert no_node_lines(caplog) == []
+    async with world.app.connected():
+        run = await world.app.functions.start("order")
+        with pytest.raises(TimeoutError, match="is not over: it is ready, and no node is running on this store; start"):
+            await run.result("3s")
+    (line,) = no_node_lines(caplog)
+    assert line.startswith("waiting for a run of function 'order', and no node is running on this store; start one")
+
+
+async def test_waiting_for_a_journey_without_a_node_is_a_warning(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await world.up()
+    await world.app.journeys.deploy(
+        text(
+            "ask: {type: wait, wait: {channel: manual, input: {schema: {}}}, next: done}\ndone: {type: succeed}",
+            name="tea",
+            start="ask",
+        )
+    )
+    started = await world.app.journeys.start("tea", {})
+    with pytest.raises(TimeoutError, match=f"^journey {started.id} is not over: it is waiting: an input$"):
+        await world.app.journeys.wait(started.id, "2s")
+    await world.down()
+    async with world.app.connected():
+        with pytest.raises(TimeoutError, match="it is waiting: an input, and no node is running on this store; start"):
+            await world.app.journeys.wait(started.id, "2s")
+    (line,) = no_node_lines(caplog)
+    assert line.startswith("waiting for a run of journey 'tea', and no node is running on this store; start one")

@@ -20,7 +20,7 @@ LOOPBACK = EgressPolicy(allow=("127.0.0.0/8",))
 
 
 class Still(Egress):
-    """Calls take no virtual time: while one is under way, the clock stands."""
+    """Calls take no virtual time: while one is under way, the clock does not move."""
 
     async def request(self, *args: Any, **options: Any) -> Answer:
         loop = asyncio.get_running_loop()

@@ -56,7 +56,7 @@ class Record:
 
     @property
     def ends(self) -> Micros:
-        """Who is asked to stop does so at once, but not before the call that asks is over."""
+        """A run that is asked to stop does so at once, but not before the call that asks is over."""
         if self.began is None:
             return FOREVER
         return self.began if self.asked else self.began + round(self.seconds * SECOND)
@@ -286,7 +286,7 @@ class Model:
     def _line_up(self, fresh: list[Record]) -> None:
         """Decide for each waiting and new occurrence: start, wait on, or be dropped."""
         line = [*self.waiting, *(one for one in fresh if one.reason is None)]
-        line.sort(key=lambda one: one.filling)  # a backfill stands behind
+        line.sort(key=lambda one: one.filling)  # a backfill waits behind
         self._put_down(fresh)
         running = [one for one in self.going if not one.aside]
         stop = self._judge(line, bool(running))

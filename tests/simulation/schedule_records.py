@@ -32,7 +32,7 @@ def due_by(events: list[Any], now: int) -> list[int]:
         name = "" if event is None else event.name.removeprefix("schedule:")
         if name not in ("", "created", "updated", "deleted"):
             continue
-        at = now if event is None else event.at
+        at = now if event is None else event.instant
         if spec is not None:
             times += spec.compiled.between(max(since, *times[-1:], 0) + 1, at)
         since = at

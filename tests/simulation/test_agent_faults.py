@@ -28,7 +28,7 @@ class Echo:
 
 def declare(app: Ostinato, outbox: Outbox) -> None:
     """An agent that echoes, with a flow that asks two questions."""
-    agent = app.agent("buddy", timezone="UTC", model=Echo(), transport=outbox, admins=["boss"])
+    agent = app.agent("buddy", tz="UTC", model=Echo(), transport=outbox, admins=["boss"])
 
     @agent.flow
     async def form(ctx: FlowContext) -> None:

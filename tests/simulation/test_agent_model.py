@@ -71,7 +71,7 @@ class Life:
         self.accepted: dict[str, str] = {}  # turns that were acknowledged
         self.count = 0
         agent = world.app.agent(
-            "buddy", timezone="UTC", model=self, transport=self.outbox, admins=["boss"], idle="2m", end_after="4m"
+            "buddy", tz="UTC", model=self, transport=self.outbox, admins=["boss"], idle="2m", end_after="4m"
         )
 
         @agent.before_llm

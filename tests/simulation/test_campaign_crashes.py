@@ -52,7 +52,7 @@ DIRECT = Mailing(200, 50, "5000/s", {"metadata": {"prompt": "Say hello."}})
 
 def make_app(store: Store, clock: VirtualClock, outbox: Outbox, mailing: Mailing) -> Ostinato:
     app = Ostinato(store, clock=clock, lease=LEASE)
-    agent = app.agent("buddy", timezone="UTC", model=Greeter(), transport=outbox, campaigns={"rate": mailing.rate})
+    agent = app.agent("buddy", tz="UTC", model=Greeter(), transport=outbox, campaigns={"rate": mailing.rate})
 
     @agent.flow
     async def hello(ctx: Any) -> None:

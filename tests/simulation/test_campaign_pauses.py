@@ -43,7 +43,7 @@ class PausedStore(SharedStore):
 
 def make_node(world: World, store: Store, outbox: Outbox, resolver: Resolver) -> Ostinato:
     app = Ostinato(store, clock=world.clock, lease=LEASE)
-    agent = app.agent("buddy", timezone="UTC", transport=outbox)
+    agent = app.agent("buddy", tz="UTC", transport=outbox)
 
     @agent.flow
     async def hello(ctx: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -107,14 +108,14 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
     await shared.open()
     ledger = Ledger()
     server = clock if seed % 2 else None
-    machine = SkewedClock(clock, dice.randint(-500_000, 500_000))
+    machine = SkewedClock(clock, timedelta(microseconds=dice.randint(-500_000, 500_000)))
     nodes: list[tuple[Ostinato, SkewedClock]] = []
     stores: list[FaultyStore] = []
     stopping: list[asyncio.Task[None]] = []
 
     async def node(number: int) -> None:
         wrong = dice.choice([-1, 1]) * dice.choice([1, SECOND, HOUR])
-        skewed = machine if server is None else SkewedClock(clock, wrong)
+        skewed = machine if server is None else SkewedClock(clock, timedelta(microseconds=wrong))
         faulty = FaultyStore(SharedStore(shared), random.Random(seed * 31 + number), server=server)
         stores.append(faulty)
         app = Ostinato(
@@ -158,7 +159,7 @@ async def simulate(path: Path, clock: VirtualClock, seed: int) -> None:
                     paused._begin_loops()
                 case 5:  # a clock steps
                     _, skewed = dice.choice(nodes)
-                    skewed.skew += dice.choice([-1, 1]) * dice.choice([SECOND // 2, 8 * SECOND, 2 * HOUR])
+                    skewed.skew += dice.choice([-1, 1]) * timedelta(seconds=dice.choice([0.5, 8, 7200]))
                 case 6:
                     running = await client.runs(status="active", limit=5)
                     for run in running[:1]:

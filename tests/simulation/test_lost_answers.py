@@ -113,7 +113,7 @@ async def schedules(app: Ostinato) -> Any:
     return said
 
 
-async def declared(app: Ostinato) -> Any:
+async def declarations(app: Ostinato) -> Any:
     wanted = [app.schedules.draft(name, cron("0 9 * * *"), "work", input={"n": 1}) for name in ("a", "b")]
     first = await app.schedules.apply(wanted, origin="file:x")
     second = await app.schedules.apply(wanted[:1], origin="file:x", prune=True)
@@ -164,11 +164,11 @@ async def bindings(app: Ostinato) -> Any:
 
 CALLS: list[Callable[[Ostinato], Awaitable[Any]]] = [
     one_run, one_run_with_an_id, many_runs, a_run_for_later, a_run_once_more, stopping, namespaces, tokens, schedules,
-    declared, webhooks, journeys, a_wait_that_waits_again, bindings,
+    declarations, webhooks, journeys, a_wait_that_waits_again, bindings,
 ]  # fmt: skip
 
 
-async def said(store: Store, clock: VirtualClock, calls: Callable[[Ostinato], Awaitable[Any]]) -> Any:
+async def answers_and_events(store: Store, clock: VirtualClock, calls: Callable[[Ostinato], Awaitable[Any]]) -> Any:
     """What the calls answered, and the events that they left."""
     app = Ostinato(store, clock=clock, journey_plugins=plugins(Work()))
 
@@ -199,7 +199,7 @@ def test_a_call_whose_answer_was_lost_says_the_same_and_is_done_once(
         else:
             store = _FrozenTimeStore(open_url(request.getfixturevalue("postgres_url"), inline=True))
         clock = VirtualClock()
-        return run_virtual(said(ForgetfulStore(store) if forgetful else store, clock, calls), clock)
+        return run_virtual(answers_and_events(ForgetfulStore(store) if forgetful else store, clock, calls), clock)
 
     expected = play(False)
     if kind == "postgres":

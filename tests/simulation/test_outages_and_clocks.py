@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -198,7 +199,7 @@ def test_one_nodes_clock_is_not_believed_where_the_server_has_one(tmp_path: Path
             await first.schedules.create("tick", every("1s"), "tick", overlap="allow_all")
             await asyncio.sleep(2.5 * LEASE)
             for at, by in ((0, step), (1, -step), (0, -step), (1, 2 * step)):
-                place.clocks[at].skew += by
+                place.clocks[at].skew += timedelta(microseconds=by)
                 await asyncio.sleep(2.5 * LEASE)
             await asyncio.sleep(60)
             await keeps_time(first, place)
@@ -230,7 +231,7 @@ def test_a_step_of_the_machines_clock_that_is_taken_back_leaves_no_trace(tmp_pat
             await first.start("long")
             await first.schedules.create("tick", every("1s"), "tick", overlap="allow_all")
             await asyncio.sleep(2.5 * LEASE)
-            place.machine.skew += step
+            place.machine.skew += timedelta(microseconds=step)
             await asyncio.sleep(2.5 * LEASE)
             holder = next(app for app in (first, second) if app.engine.bodies.running)
             await place.kill(next(app for app in (first, second) if app is not holder))
@@ -238,7 +239,7 @@ def test_a_step_of_the_machines_clock_that_is_taken_back_leaves_no_trace(tmp_pat
             assert len(await holder.nodes()) == 1, "the dead is taken for alive"
             await place.add()  # one that comes meanwhile goes by the same time
             await asyncio.sleep(2.5 * LEASE)
-            place.machine.skew -= step
+            place.machine.skew -= timedelta(microseconds=step)
             await holder.schedules.create("new", every("10s"), "tick")
             await asyncio.sleep(60)
             await keeps_time(holder, place)
@@ -255,7 +256,7 @@ def test_a_step_of_the_machines_clock_that_stands_is_followed(tmp_path: Path, st
             app = place.apps[0]
             await app.start("long")
             await asyncio.sleep(2.5 * LEASE)
-            place.machine.skew += step
+            place.machine.skew += timedelta(microseconds=step)
             await asyncio.sleep(PATIENCE / SECOND - 30)
             assert app.engine.clock.now() == clock.now()
             await app.start_many("long", [{} for _ in range(20)])

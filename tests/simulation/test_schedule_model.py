@@ -544,7 +544,7 @@ class Lives(RuleBasedStateMachine):
 
 
 def same_records(history: list[Any], model: Model) -> None:
-    """Every due time has exactly one record, and it says the same; a stretch stands for as many as it says."""
+    """Every due time has exactly one record, and it says the same; a stretch represents as many as it says."""
     expected: Counter[tuple[Any, ...]] = Counter()
     for record in model.records:
         expected[record.nominal, record.origin, record.status, record.reason] += 1

@@ -70,7 +70,7 @@ def simulated(case: Case, first: Micros) -> list[tuple[Any, ...]]:
         pauses=[(first + case.pause[0] * SECOND, first + case.pause[1] * SECOND)] if case.pause else [],
     )
     return [
-        (to_datetime(shown.nominal), shown.outcome, shown.reason, shown.stands_for)
+        (shown.nominal, shown.outcome, shown.reason, shown.stands_for)
         for shown in sorted(simulation.occurrences, key=lambda shown: shown.nominal)
     ]
 

@@ -116,7 +116,7 @@ async def check(client: Ostinato, ledger: Ledger, clock: VirtualClock) -> None:
     events = await client.events(limit=100_000)
     for created in [event for event in events if event.name == "schedule:created"]:
         of_schedule = [event for event in events if event.subject == created.subject]
-        paused = next(event.at for event in of_schedule if event.name == "schedule:paused")
+        paused = next(event.instant for event in of_schedule if event.name == "schedule:paused")
         autos = sorted(nominal for nominal, _, _ in await records_of(client, created.subject))
         assert autos == due_by(of_schedule, paused), created.data["name"]
 

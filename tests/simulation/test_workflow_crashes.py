@@ -28,7 +28,7 @@ from tests.support.workflows import Mailbox, Service, mailbox
 MAILS = ["one", "two", "three"]
 
 
-def declared(app: Ostinato, service: Service, *, reconcile: bool) -> Mailbox:
+def slow_mailbox(app: Ostinato, service: Service, *, reconcile: bool) -> Mailbox:
     """The workflow, with a mutator that takes a while: a node can die in the middle of it."""
     box = mailbox(app, service=service, mails=list(MAILS), reconcile=reconcile)
     send = service.send
@@ -76,11 +76,11 @@ def make_story(*, reconcile: bool) -> Story:
     async def story(dropping: DroppingStore, store: Store, clock: VirtualClock) -> None:
         service = Service()
         first = Ostinato(dropping, clock=clock, lease=LEASE)
-        declared(first, service, reconcile=reconcile)
+        slow_mailbox(first, service, reconcile=reconcile)
         await play_until_crash(first, dropping, everything_consumed(first, service, reconcile=reconcile))
         await store.close()
         second = Ostinato(store, clock=clock, lease=LEASE)
-        declared(second, service, reconcile=reconcile)
+        slow_mailbox(second, service, reconcile=reconcile)
         async with second:
             await everything_consumed(second, service, reconcile=reconcile)
             await ended_well(second, service)
@@ -118,7 +118,7 @@ def test_a_store_that_breaks_leaves_each_effect_once(tmp_path: Any, seed: int) -
         service = Service()
         store = FaultyStore(SqliteStore(str(tmp_path / "store.db"), inline=True, durable=False), random.Random(seed))
         app = Ostinato(store, clock=clock, lease=LEASE)
-        declared(app, service, reconcile=True)
+        slow_mailbox(app, service, reconcile=True)
         async with app:
             store.lost, store.ambiguous = 0.1, 0.2
             await everything_consumed(app, service, reconcile=True)

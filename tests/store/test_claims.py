@@ -1,4 +1,4 @@
-"""Who may claim a run, in which order, and who may write its outcome: the statements themselves, on both stores."""
+"""Which node may claim a run, in which order, and which may write its outcome: the statements, on both stores."""
 
 from __future__ import annotations
 

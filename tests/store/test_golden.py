@@ -4,11 +4,9 @@ and goes on where they were. `tests/golden/make.py` makes them and says how to a
 from __future__ import annotations
 
 import asyncio
-import json
 import sqlite3
 from collections import Counter
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -20,24 +18,11 @@ from ostinato.store.migrate import migrations
 from ostinato.store.schema_version import read_version
 from ostinato.testing import VirtualClock, World, run_virtual
 from tests.golden.fill import declare
+from tests.support.golden import STORES, load
 from tests.support.stores import quick
 
-STORES = Path(__file__).parents[1] / "golden" / "stores"
-SCHEMAS = sorted(path.stem for path in STORES.glob("*.json"))
+SCHEMAS = sorted(path.stem for path in STORES.glob("[0-9]*.json"))
 OVER = {"succeeded", "failed", "cancelled", "timed_out", "skipped"}
-
-
-async def load(url: str, schema: str) -> dict[str, Any]:
-    """Put a golden store where nothing is yet; give back what is in it."""
-    if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection:
-            connection.executescript((STORES / f"{schema}.sqlite.sql").read_text(encoding="utf-8"))
-    else:
-        remote = await asyncpg.connect(url)
-        await remote.execute((STORES / f"{schema}.postgres.sql").read_text(encoding="utf-8"))
-        await remote.close()
-    manifest: dict[str, Any] = json.loads((STORES / f"{schema}.json").read_text(encoding="utf-8"))
-    return manifest
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)

@@ -26,6 +26,7 @@ from ostinato.store.postgres import SETTINGS, _passing
 from ostinato.store.sql import queries
 from ostinato.store.sqlite import SqliteStore
 from ostinato.store.urls import open_url
+from tests.support.statements import all_queries
 
 
 def set_timer(due: int, owner: str = "o") -> Operation[None]:
@@ -38,7 +39,7 @@ def next_due(_: int = 0) -> Operation[int | None]:
 
 
 def test_both_dialects_have_the_same_statements() -> None:
-    assert set(queries("sqlite")) == set(queries("postgres"))
+    assert set(all_queries("sqlite")) == set(all_queries("postgres"))
 
 
 async def _roundtrip(url: str) -> None:
@@ -257,7 +258,7 @@ async def _touch(path: Path) -> None:
 
 
 def test_a_full_disk_loses_nothing_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
-    """The file's own page limit stands for the disk: SQLite answers both with the same error."""
+    """The file's own page limit takes the place of a full disk: SQLite answers both with the same error."""
 
     async def fill(store: SqliteStore) -> None:
         for n in range(1000):
@@ -353,7 +354,7 @@ def steady(now: int) -> Operation[None]:
 
 
 def test_a_node_that_froze_in_a_firing_is_recovered_from(postgres_url: str) -> None:
-    """It holds its own row; the server ends a transaction that stands still, and others take over."""
+    """It holds its own row; the server ends an idle transaction, and others take over."""
 
     async def main() -> None:
         store = open_url(postgres_url)

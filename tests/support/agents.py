@@ -32,7 +32,7 @@ class Outbox:
 def make_buddy(world: World, *answers: Any, outbox: Outbox | None = None, **options: Any) -> tuple[Agent, Outbox]:
     outbox = outbox or Outbox()
     model = ScriptedModel(*answers) if answers else None
-    agent = world.app.agent("buddy", timezone="America/Sao_Paulo", model=model, transport=outbox, **options)
+    agent = world.app.agent("buddy", tz="America/Sao_Paulo", model=model, transport=outbox, **options)
     return agent, outbox
 
 

@@ -26,7 +26,7 @@ class Echo:
 
 def declare_form(app: Ostinato, outbox: Outbox) -> None:
     """An agent that echoes, with a flow that asks the user twice and a person once."""
-    agent = app.agent("buddy", timezone="UTC", model=Echo(), transport=outbox, admins=["boss"])
+    agent = app.agent("buddy", tz="UTC", model=Echo(), transport=outbox, admins=["boss"])
 
     @agent.flow
     async def form(ctx: FlowContext) -> None:

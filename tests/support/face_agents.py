@@ -21,7 +21,7 @@ def declare_buddy(app: Ostinato, outbox: Any = None, **options: Any) -> tuple[Ag
     outbox = Outbox() if outbox is None else outbox
     options.setdefault("admins", ["local", "token:ada"])
     buddy = app.agent(
-        "buddy", timezone="America/Sao_Paulo", model=ScriptedModel(answer, repeat=True), transport=outbox, **options
+        "buddy", tz="America/Sao_Paulo", model=ScriptedModel(answer, repeat=True), transport=outbox, **options
     )
 
     @buddy.flow

@@ -44,6 +44,6 @@ async def start_onboard(app: Ostinato, user: str = "ada", **options: Any) -> str
     """Start `onboard` on a node, and return its id once it waits for the reply."""
     run = await app.functions.start("onboard", {"user": user}, **options)
     async with asyncio.timeout(20):
-        while (await run.info()).waits_for != "a message 'reply' or a time":
+        while not ((await run.info()).waits_for or "").startswith("a message 'reply' or the time"):
             await asyncio.sleep(0.01)
     return run.id

@@ -18,7 +18,7 @@ GREETING: dict[str, Any] = {"segment": ALL, "flow": "greet", "allow_session_boot
 def declare_greeter(app: Ostinato, **options: Any) -> tuple[Agent, Outbox]:
     """Declare the agent `buddy`, which greets, and whose segment `bought` has ada."""
     outbox = Outbox()
-    buddy = app.agent("buddy", timezone="America/Sao_Paulo", model=None, transport=outbox, **options)
+    buddy = app.agent("buddy", tz="America/Sao_Paulo", model=None, transport=outbox, **options)
 
     @buddy.flow
     async def greet(ctx: FlowContext, word: str = "hello") -> None:

@@ -9,7 +9,7 @@ from ostinato.journeys.language import Definition, read
 
 
 def text(states: str, *, start: str = "a", kind: str = "Journey", spec: str = "") -> str:
-    """A journey's text from its states, and whatever else stands in `spec`."""
+    """A journey's text from its states, and the other fields of `spec`."""
     head = f"apiVersion: v1\nkind: {kind}\nmetadata:\n  name: example\n  version: 0.1.0\nspec:\n  start: {start}\n"
     return head + indent(dedent(spec).strip("\n"), "  ") + "\n  states:\n" + indent(dedent(states).strip("\n"), "    ")
 

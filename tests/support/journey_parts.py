@@ -80,6 +80,12 @@ def text(states: str, *, name: str = "example", version: str = "0.1.0", **option
     return document.replace("name: example", f"name: {name}").replace("version: 0.1.0", f"version: {version}")
 
 
+AGAIN = text(
+    "a: {type: task, task: {kind: 'schedule:v1', start: b, interval: P1D, maxRuns: 9}, next: b}\nb: {type: succeed}",
+    name="again",
+)  # makes a schedule for itself
+
+
 def paying(
     *, interval: str = "PT1H", runs: int = 3, start_at: str = "", existing: str = "fail", seconds: float = 0
 ) -> str:

@@ -1,4 +1,4 @@
-"""A world that speaks Temporal's protocol, and the real client of it. Time stands still while the client calls, and
+"""A world that speaks Temporal's protocol, and the real client of it. Time stops while the client calls, and
 passes when the test says so."""
 
 from __future__ import annotations

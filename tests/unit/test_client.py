@@ -141,6 +141,8 @@ def test_readiness_of_a_server_that_is_away_or_another_one() -> None:
         ask(Fake(httpx.ConnectError("refused")), lambda client: client.ready())
     with pytest.raises(ServerFailed, match="no server of Ostinato"):
         ask(Fake(httpx.Response(200, text="<html>")), lambda client: client.ready())
+    with pytest.raises(ServerFailed, match="its answer is not a JSON object"):
+        ask(Fake(httpx.Response(200, text="[1]")), lambda client: client.ready())
 
 
 def test_a_limit_that_is_none_is_refused() -> None:
@@ -185,12 +187,12 @@ def test_pages_are_followed_to_the_limit() -> None:
 
 
 def test_a_stream_that_breaks_off_is_taken_up_where_it_was() -> None:
-    def said(*numbers: int) -> httpx.Response:
+    def stream(*numbers: int) -> httpx.Response:
         text = "retry: 1000\n\n" + "".join(f'id: {n}\nevent: a:b\ndata: {{"seq": {n}}}\n\n: 5\n\n' for n in numbers)
         return httpx.Response(200, text=text)
 
     last = httpx.Response(200, json={"items": [{"seq": 4}], "next": None})
-    fake = Fake(last, httpx.ReadError("reset"), said(5, 6), said(7))
+    fake = Fake(last, httpx.ReadError("reset"), stream(5, 6), stream(7))
 
     async def three(client: Client) -> list[int]:
         events = []

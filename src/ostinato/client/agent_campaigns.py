@@ -26,6 +26,7 @@ class AgentCampaigns(CallGroup):
 
     async def send(
         self,
+        /,
         segment: Mapping[str, Any],
         *,
         flow: str | None = None,
@@ -67,6 +68,7 @@ class AgentCampaigns(CallGroup):
 
     async def preview(
         self,
+        /,
         segment: Mapping[str, Any],
         *,
         flow: str | None = None,
@@ -114,8 +116,8 @@ class AgentCampaigns(CallGroup):
     async def recipients(
         self, id: str, *, outcome: str | None = None, after: str | None = None, limit: int = 100
     ) -> Sequence[Json]:
-        """List the recipients of a campaign, ordered by external id. With `outcome`, list only the recipients with this
-        outcome."""
+        """List the recipients of a campaign, ordered by external id. If `outcome` is given, list only the recipients
+        with this outcome."""
         place = self._path("campaigns", id, "recipients")
         return await self._calling.pages(place, "after", after, limit, outcome=outcome)
 

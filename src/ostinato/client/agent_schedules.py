@@ -22,6 +22,7 @@ class AgentSchedules(CallGroup):
 
     async def create(
         self,
+        /,
         *,
         flow: str,
         trigger: Mapping[str, Any],
@@ -59,7 +60,7 @@ class AgentSchedules(CallGroup):
     async def get(self, id: str) -> Json:
         return await self._calling.one("GET", self._path(id))
 
-    async def update(self, id: str, *, version: int | None = None, key: str | None = None, **patch: Any) -> Json:
+    async def update(self, /, id: str, *, version: int | None = None, key: str | None = None, **patch: Any) -> Json:
         """Change only the given fields. Raises `Conflict` if a given `version` is not the current version."""
         return await self._calling.one("PATCH", self._path(id), patch, if_match=version, key=key)
 

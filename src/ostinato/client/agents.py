@@ -20,8 +20,8 @@ class Agents(CallGroup):
     default, the client generates one."""
 
     async def get(self, agent: str) -> Json:
-        """Return the declaration of an agent, such as its zone and flows. Raises `NotFound` if no node has declared the
-        agent."""
+        """Return the declaration of an agent, such as its time zone and flows. Raises `NotFound` if no node has
+        declared the agent."""
         return await self._calling.one("GET", _path(agent))
 
     def schedules(self, agent: str) -> AgentSchedules:
@@ -82,8 +82,8 @@ class Agents(CallGroup):
         """List users of an agent, ordered by external id. `tag` selects the users with that tag."""
         return await self._calling.pages(_path(agent, "users"), "after", after, limit, tag=tag)
 
-    async def put_user(self, agent: str, user: str, *, key: str | None = None, **changes: Any) -> Json:
-        """Create or change a user. The fields are name, address, zone, locale, consent, data and tags."""
+    async def put_user(self, /, agent: str, user: str, *, key: str | None = None, **changes: Any) -> Json:
+        """Create or change a user. The fields are name, address, tz, locale, consent, data and tags."""
         return await self._calling.one("PATCH", _path(agent, "users", user), changes, key=key)
 
     async def delete_user(self, agent: str, user: str, *, key: str | None = None) -> None:
@@ -117,7 +117,8 @@ class Agents(CallGroup):
         self, agent: str, session_id: str, *, turn_id: str | None = None, expires_in: str | float | None = None
     ) -> Json:
         """Create a token with which the agent's tools act for the user of a session. Only this answer has the token's
-        secret text. If the answer may have been lost, the client raises an error instead of retrying the call."""
+        secret text. If the answer may have been lost, the client raises an error and does not retry the call, because a
+        second call would create a second token."""
         body = without_none(turn_id=turn_id, expires_in=expires_in)
         place = _path(agent, "sessions", session_id, "tokens")
         return await self._calling.one("POST", place, body, once=False)

@@ -35,8 +35,13 @@ class Unreachable(OstinatoError):
 
 
 class Denied(OstinatoError):
-    """Raised if the token is missing or wrong, or if its role does not allow the call. Also raised if the server does
-    not accept the host name in the URL, or if it refuses the call because there were too many requests."""
+    """Raised if the server refuses a call for one of these reasons:
+
+    - The token is missing or wrong.
+    - The role of the token does not allow the call.
+    - The server does not accept the host name in the URL.
+    - There were too many requests.
+    """
 
 
 class ServerFailed(OstinatoError):
@@ -126,8 +131,9 @@ class Calling:
         return await self.pages(path, "after", None, ALL)
 
     async def pages(self, path: str, cursor: str, begin: Any, limit: int, **filters: Any) -> list[Any]:
-        """Read pages until there are `limit` items or no more pages. Return the items. `cursor` names the query
-        parameter that says where a page begins, such as "after". `begin` is its value for the first page."""
+        """Read pages until there are `limit` items or no more pages. Return the items. `cursor` is the name of the
+        query parameter that says where a page begins, such as "after". `begin` is the value of this parameter for the
+        first page."""
         check_limit(limit, ALL)
         items: list[Any] = []
         while len(items) < limit:

@@ -27,8 +27,8 @@ _DIRECT: dict[str, None] = {f"all://{name}": None for name in ("localhost", "127
 
 class Client:
     """The client for a server: `async with Client("http://127.0.0.1:8471", token=…) as client:`. If the server does not
-    answer, is unavailable or is too busy, a call is retried for up to `patience` seconds. `verify` is passed to httpx,
-    for example an `ssl.SSLContext` with your own certificate authority."""
+    answer, is unavailable or is too busy, the client retries a call for up to `patience` seconds. The client passes
+    `verify` to httpx. To trust your own certificate authority, pass an `ssl.SSLContext`."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class Client:
     async def __aexit__(self, *_: object) -> None:
         await self._calling.http.aclose()
 
-    async def call(self, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
+    async def call(self, /, method: str, path: str, body: Mapping[str, Any] | None = None, **how: Any) -> Any:
         """Make any call of the API, and return the JSON of the answer, or None for status 204. `key` is the idempotency
         key; by default, the client generates one. `if_match` is a conflict token: the server refuses the call if the
         object has changed since the token was read. Other keywords are query parameters."""
@@ -90,8 +90,8 @@ class Client:
         before: str | None = None,
         limit: int = 100,
     ) -> list[Json]:
-        """List runs, the newest first. `name`, `status` and `parent` (the id of the parent run) limit the list. With
-        `attempts`, the list also has the earlier attempts of runs that were retried."""
+        """List runs, the newest first. `name`, `status` and `parent` (the id of the parent run) limit the list. If
+        `attempts` is true, the list also has the earlier attempts of runs that were retried."""
         filters = {"name": name, "status": status, "parent": parent, "attempts": attempts or None}
         return await self._calling.pages("/runs", "before", before, limit, **filters)
 
@@ -120,6 +120,7 @@ class Client:
 
     async def start(
         self,
+        /,
         job: str,
         input: Mapping[str, Any] | None = None,
         *,
@@ -134,7 +135,7 @@ class Client:
         return await self._calling.one("POST", f"/jobs/{part(job)}/start", body, key=key)
 
     async def start_many(
-        self, job: str, inputs: Sequence[Mapping[str, Any]], *, key: str | None = None, **options: Any
+        self, /, job: str, inputs: Sequence[Mapping[str, Any]], *, key: str | None = None, **options: Any
     ) -> list[Json]:
         body = without_none(inputs=[dict(one) for one in inputs], **options)
         return list((await self._calling.one("POST", f"/jobs/{part(job)}/start-many", body, key=key))["items"])
@@ -144,9 +145,13 @@ class Client:
     async def events(
         self, *, after: int = 0, subject: str | None = None, limit: int = 100, newest: bool = False
     ) -> list[Json]:
-        """List the first events after the sequence number `after`, at most `limit`, in the order of their commits. With
-        a `subject`, list only events about it. With `newest=True`, list the last events instead, at most 1,000. Raises
-        `OstinatoError` if `newest` is combined with `after` or `subject`."""
+        """List at most `limit` events with a sequence number above `after`, in the order of their commits.
+
+        - `subject`: list only the events about this subject
+        - `newest`: if true, list the last events instead, at most 1,000
+
+        Raises `OstinatoError` if `newest` is combined with `after` or `subject`.
+        """
         if newest:
             forbidden = {"after": after or None, "subject": subject}  # the server says why
             return await self._calling.items("/events", newest=True, limit=min(limit, 1000), **forbidden)
@@ -184,7 +189,9 @@ class Client:
             await asyncio.sleep(0.5)
 
     async def _stream(self, pattern: str, subject: str | None, after: int) -> AsyncIterator[Json | None]:
-        """Yield the events of one connection, and None for every other sign that the server answers."""
+        """Open one connection, and yield the events that arrive. Yield None when the server has accepted the
+        connection, and for each line that is not an event. The caller can see from each value that the server is
+        alive."""
         import httpx
 
         asked = without_none(pattern=pattern, subject=subject, after=after)
@@ -215,7 +222,8 @@ class Client:
         self, role: str = "reader", *, namespace: str | None = None, label: str = "", expires_in: str | None = None
     ) -> Json:
         """Create a token, and return it with its secret text. No later call returns the secret text. If the connection
-        fails after the request was sent, raise `Unreachable` at once: the server may have created the token."""
+        fails after the request was sent, the client raises `Unreachable` and does not retry the call: the server may
+        have created the token, and a second call would create another one."""
         body = without_none(role=role, namespace=namespace, label=label, expires_in=expires_in)
         return await self._calling.one("POST", "/tokens", body, once=False)
 
@@ -226,19 +234,23 @@ class Client:
         return await self._calling.all("/nodes")
 
     async def diagnose(self, *, repair: bool = False) -> Json:
-        """Check the store and its nodes. The answer says what is wrong and how to repair it. With `repair`, the server
-        also repairs what is safe to repair."""
+        """Check the store and its nodes. The answer says what is wrong and how to repair it. If `repair` is true, the
+        server also makes those repairs that are safe."""
         return await self._calling.one("POST", "/diagnosis", {"repair": repair})
 
     async def ready(self) -> Json:
-        """Return a dict that says whether the server is ready, and if not, why. Raises `Unreachable` if it does not
-        answer, and `ServerFailed` if it is no server of Ostinato."""
+        """Return a dict that says whether the server is ready. If the server is not ready, the dict also says why.
+        Raises `Unreachable` if nothing answers, and `ServerFailed` if the answer is not a JSON object, because then it
+        does not come from a server of Ostinato."""
         import httpx
 
         try:
             response = await self._calling.http.get("/health/ready")
-            return dict(response.json())
+            answer = response.json()
         except httpx.TransportError as problem:
             raise Unreachable(f"{self.server} does not answer: {problem or type(problem)}") from problem
         except ValueError as problem:
             raise ServerFailed(f"{self.server} is no server of Ostinato: its answer is not JSON") from problem
+        if not isinstance(answer, dict):
+            raise ServerFailed(f"{self.server} is no server of Ostinato: its answer is not a JSON object")
+        return answer

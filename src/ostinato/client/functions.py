@@ -18,6 +18,7 @@ class Functions(CallGroup):
 
     async def start(
         self,
+        /,
         function: str,
         input: Mapping[str, Any] | None = None,
         *,

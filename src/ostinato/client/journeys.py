@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from math import ceil
 from typing import Any
 
 from ostinato.client.calling import CallGroup, Json, part, path_of
@@ -34,13 +35,14 @@ class Journeys(CallGroup):
         headers: Mapping[str, str] | None = None,
         key: str | None = None,
     ) -> Json:
-        """Start a journey, and wait up to `wait` seconds until the journey ends or waits for something. With `at_once`,
-        do not wait.
+        """Start a journey. The server waits up to `wait` seconds until the journey ends or waits for something. If
+        `at_once` is true, the server does not wait.
 
         - If the journey has ended, the answer is its outcome, with `status`.
         - If the journey waits for something, the answer is its status, with `currentState`.
-        - If the journey is still active, the answer has `statusUrl`, the URL of its status. With `at_once`, this is the
-          answer for every journey that has not ended.
+        - If the journey is still active, the answer has `statusUrl`, the URL of its status.
+
+        If `at_once` is true, the answer has `statusUrl` for every journey that has not ended.
         """
         sent_headers = _with_preferences(headers, wait, at_once)
         path = f"/journeys/{part(name)}/start"
@@ -156,5 +158,5 @@ class Journeys(CallGroup):
 
 
 def _with_preferences(headers: Mapping[str, str] | None, wait: float | None, at_once: bool) -> dict[str, str]:
-    preferences = [*(["respond-async"] if at_once else []), *([] if wait is None else [f"wait={int(wait)}"])]
+    preferences = [*(["respond-async"] if at_once else []), *([] if wait is None else [f"wait={max(0, ceil(wait))}"])]
     return {**(headers or {}), **({"Prefer": ", ".join(preferences)} if preferences else {})}

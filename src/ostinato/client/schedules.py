@@ -20,6 +20,7 @@ class Schedules(CallGroup):
 
     async def create(
         self,
+        /,
         name: str,
         spec: str | Json | None = None,
         action: str | Json | None = None,
@@ -32,25 +33,25 @@ class Schedules(CallGroup):
         body = without_none(name=name, spec=spec, action=action, paused=paused, trigger=trigger, **options)
         return await self._calling.one("POST", "/schedules", body, key=key)
 
-    async def put(self, name: str, *, key: str | None = None, **definition: Any) -> Json:
+    async def put(self, /, name: str, *, key: str | None = None, **definition: Any) -> Json:
         """Create a schedule, or replace its definition. The field `done` of the answer is "created", "updated" or
         "unchanged"."""
         return await self._calling.one("PUT", _path(name), definition, key=key)
 
-    async def update(self, name: str, **changes: Any) -> Json:
+    async def update(self, /, name: str, **changes: Any) -> Json:
         """Change the given fields of a schedule. `changes` may also have `key` and `if_match`, which are not fields of
         the schedule. The answer has `token`, the new conflict token."""
         how = {part: changes.pop(part, None) for part in ("key", "if_match")}
         return await self._calling.one("PATCH", _path(name), changes, **how)
 
-    async def pause(self, name: str, note: str = "", **how: Any) -> Json:
+    async def pause(self, /, name: str, note: str = "", **how: Any) -> Json:
         return await self._calling.one("POST", _path(name, "pause"), {"note": note}, **how)
 
-    async def resume(self, name: str, note: str = "", *, catchup: Any = None, **how: Any) -> Json:
+    async def resume(self, /, name: str, note: str = "", *, catchup: Any = None, **how: Any) -> Json:
         return await self._calling.one("POST", _path(name, "resume"), without_none(note=note, catchup=catchup), **how)
 
     async def trigger(
-        self, name: str, *, input: Mapping[str, Any] | None = None, overlap: str | None = None, **how: Any
+        self, /, name: str, *, input: Mapping[str, Any] | None = None, overlap: str | None = None, **how: Any
     ) -> Json:
         return await self._calling.one(
             "POST", _path(name, "trigger"), without_none(input=input, overlap=overlap), **how
@@ -58,6 +59,7 @@ class Schedules(CallGroup):
 
     async def backfill(
         self,
+        /,
         name: str,
         first: Moment,
         last: Moment,
@@ -79,17 +81,17 @@ class Schedules(CallGroup):
         body = {"reason": reason} if to == "cancel" else None
         return await self._calling.one("POST", f"{_path(name, 'backfills', id)}/{to}", body)
 
-    async def skip(self, name: str, at: Moment, **how: Any) -> Json:
+    async def skip(self, /, name: str, at: Moment, **how: Any) -> Json:
         return await self._calling.one("POST", _path(name, "skip"), {"at": at}, **how)
 
-    async def move(self, name: str, at: Moment, to: Moment, **how: Any) -> Json:
+    async def move(self, /, name: str, at: Moment, to: Moment, **how: Any) -> Json:
         return await self._calling.one("POST", _path(name, "move"), {"at": at, "to": to}, **how)
 
-    async def put_back(self, name: str, at: Moment, **how: Any) -> Json:
+    async def put_back(self, /, name: str, at: Moment, **how: Any) -> Json:
         """Undo the skip or the move of an occurrence."""
         return await self._calling.one("POST", _path(name, "put-back"), {"at": at}, **how)
 
-    async def delete(self, name: str, *, running: str = "leave", **how: Any) -> Json:
+    async def delete(self, /, name: str, *, running: str = "leave", **how: Any) -> Json:
         return await self._calling.one("DELETE", _path(name), running=running, **how)
 
     async def history(
@@ -112,11 +114,11 @@ class Schedules(CallGroup):
         return await self._calling.one("GET", _path(name, "explain"), at=at)
 
     async def upcoming(self, limit: int = 50, *, each: int | None = None) -> list[Json]:
-        """List the next times of all schedules, the soonest first, at most `limit`. With `each`, list at most this many
-        times of each schedule."""
+        """List at most `limit` due times of all schedules, the soonest first. If `each` is given, the list has at most
+        `each` due times of any one schedule."""
         return await self._calling.items("/upcoming", limit=limit, each=each)
 
-    async def plan(self, document: Json | str, *, prune: bool = False, take: bool = False, **named: Any) -> Json:
+    async def plan(self, /, document: Json | str, *, prune: bool = False, take: bool = False, **named: Any) -> Json:
         """Return what `apply` would do with a file of schedules, without doing it. Each schedule of the file is stored
         with an origin: the name of the file or the app that declares the schedule.
 
@@ -128,29 +130,32 @@ class Schedules(CallGroup):
         return await self._calling.one("POST", "/schedules:plan", _file(document, prune=prune, take=take, **named))
 
     async def apply(
-        self, document: Json | str, *, prune: bool = False, take: bool = False, key: str | None = None, **named: Any
+        self, /, document: Json | str, *, prune: bool = False, take: bool = False, key: str | None = None, **named: Any
     ) -> Json:
         """Create and update schedules to match a file: either all changes or none. Takes the arguments of `plan`."""
         body = _file(document, prune=prune, take=take, **named)
         return await self._calling.one("POST", "/schedules:apply", body, key=key)
 
     async def export(self, *, match: str = "*", tag: str | None = None) -> Json:
-        """Return schedules as a document `{"schedules": {…}}` that `apply` takes."""
+        """Return schedules as a document `{"schedules": {…}}` that `apply` takes. If a file cannot declare some of the
+        schedules, the document has their names and the reasons in `x-left-out`; `apply` ignores this key."""
         schedules: Json = {}
+        left_out: Json = {}
         after = None
         while True:
             page = await self._calling.call("GET", "/schedules:export", match=match, tag=tag, after=after)
             schedules |= page["schedules"]
+            left_out |= page.get("left_out", {})  # servers of older versions do not send it
             after = page["next"]
             if after is None:
-                return {"schedules": schedules}
+                return {**({"x-left-out": left_out} if left_out else {}), "schedules": schedules}
 
-    async def simulate(self, first: Moment, last: Moment, **options: Any) -> Json:
+    async def simulate(self, /, first: Moment, last: Moment, **options: Any) -> Json:
         """Simulate a schedule from `first` to `last`. `options` must have either `schedule`, the name of a stored
         schedule, or `draft`, a definition. `options` may also have run_time, outages, pauses and seed."""
         return await self._calling.one("POST", "/simulate", without_none(first=first, last=last, **options))
 
-    async def draw(self, first: Moment, last: Moment, **options: Any) -> str:
+    async def draw(self, /, first: Moment, last: Moment, **options: Any) -> str:
         """Return a picture of a simulation as the text of an SVG document. Takes the arguments of `simulate`."""
         body = without_none(first=first, last=last, **options)
         return (await self._calling.ask("POST", "/simulate.svg", body)).text
@@ -170,4 +175,7 @@ class Schedules(CallGroup):
 
 
 def _file(document: Json | str, **more: Any) -> Json:
-    return without_none(**({"text": document} if isinstance(document, str) else document), **more)
+    if isinstance(document, str):
+        return without_none(text=document, **more)
+    parts = {key: part for key, part in document.items() if not key.startswith("x-")}  # as in a file, these are ignored
+    return without_none(**parts, **more)

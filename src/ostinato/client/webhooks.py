@@ -35,7 +35,7 @@ class Webhooks(CallGroup):
         body = without_none(url=url, patterns=list(patterns), secret=secret, notes=notes)
         return await self._calling.one("POST", "/webhooks", body, key=key)
 
-    async def update(self, id: str, *, key: str | None = None, **changes: Any) -> Json:
+    async def update(self, /, id: str, *, key: str | None = None, **changes: Any) -> Json:
         """Change the given fields: url, patterns, secret or notes. With an empty `secret`, deliveries are sent without
         a signature."""
         return await self._calling.one("PATCH", _path(id), changes, key=key)

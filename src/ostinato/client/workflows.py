@@ -34,8 +34,8 @@ class Workflows(CallGroup):
         return await self._calling.pages(_path(name, "runs"), "before", before, limit, handler=handler)
 
     async def run(self, name: str, run_id: str) -> Json:
-        """Return a run of a workflow, with all attempts in its chain of retries, the events that it reserved, and its
-        effect on another system."""
+        """Return a run of a workflow. The answer has all attempts in the run's chain of retries, the events that the
+        run reserved, and its effect on another system."""
         return await self._calling.one("GET", _path(name, "runs", run_id))
 
     async def events(
@@ -92,5 +92,6 @@ class Workflows(CallGroup):
 
     async def skip_input(self, name: str, input_id: str, *, key: str | None = None) -> Json:
         """Skip all events of an input. Events that are consumed, or reserved by a run whose effect may have begun, are
-        not skipped. A later event is skipped, too, if all inputs that cause it are skipped."""
+        not skipped. An event that the workflow publishes later is also skipped, if all inputs that cause the event are
+        skipped."""
         return await self._calling.one("POST", _path(name, "inputs", input_id, "skip"), key=key)

@@ -94,8 +94,8 @@ def _move_to_origin(
     labels: Mapping[Edge, float],
     height: float,
 ) -> Layout:
-    """Return the layout of a picture. All boxes, edges and labels are moved sideways, so that the left end of the
-    picture is at x = 0."""
+    """Move all boxes, edges and labels sideways, so that the left end of the picture is at x = 0. Return the new
+    layout."""
     left = [x for x, _ in boxes.values()] + [x for points in routes.values() for x, _ in points]
     left += [x - labels[edge] / 2 for edge, (x, _) in places.items()]
     right = [x + sizes[one][0] for one, (x, _) in boxes.items()] + [x for r in routes.values() for x, _ in r]
@@ -113,9 +113,9 @@ def _move_to_origin(
 def _ports(
     chains: Sequence[_Chain], centres: Mapping[str, float], widths: Mapping[str, float]
 ) -> tuple[dict[tuple[Edge, str], float], dict[tuple[Edge, str], float]]:
-    """Return two dicts from (edge, box) to the x where the edge touches the box: `lower` for the bottom of the box, and
-    `upper` for its top. At each side of a box, these points are sorted by the x of the edges' other ends, so that the
-    edges do not cross."""
+    """Choose where each edge touches its boxes. Return two dicts from (edge, box) to an x: `lower` for the edges at the
+    bottom of a box, and `upper` for the edges at its top. The edges at one side of a box are in the order of the boxes
+    at their other ends, so that they do not cross."""
     lower: dict[tuple[Edge, str], float] = {}
     upper: dict[tuple[Edge, str], float] = {}
     below: dict[str, list[tuple[float, int, Edge]]] = {}
@@ -134,8 +134,8 @@ def _ports(
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """The part of an edge in the gap between two rows. `above` and `below` are the x of its ends. `width` is the width
-    of the edge's label, or None if there is no label in this gap."""
+    """The part of an edge in the gap between two rows. `above` is the x of its upper end, and `below` is the x of its
+    lower end. `width` is the width of the edge's label, or None if there is no label in this gap."""
 
     edge: Edge
     above: float
@@ -240,8 +240,9 @@ def _slot_y(slot: int, gap: float) -> float:
 
 
 def _without_circles(sizes: Mapping[str, object], edges: Sequence[Edge], start: str) -> dict[Edge, Edge]:
-    """Return a dict from each edge to the edge to lay out instead, so that the edges form no cycle. An edge that closes
-    a cycle is mapped to the same edge in the opposite direction. Every other edge is mapped to itself."""
+    """Turn some edges around, so that the edges form no cycle. Return a dict from each edge to the edge to lay out. An
+    edge that closes a cycle is mapped to the same edge in the opposite direction. Every other edge is mapped to
+    itself."""
     after: dict[str, list[str]] = {box: [] for box in sizes}
     for a, b in edges:
         after[a].append(b)
@@ -325,7 +326,8 @@ def _order(rows: list[list[str]], links: Sequence[Edge]) -> None:
 
 
 def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mapping[str, float]) -> dict[str, float]:
-    """Return the x of each box's centre: near its neighbours in other rows, without overlaps in its own row."""
+    """Return the x of each box's centre. A box is near its neighbours in other rows, and does not overlap other boxes
+    of its row."""
     above, below = _neighbours(links)
     centres: dict[str, float] = {}
     for row in rows:
@@ -352,7 +354,8 @@ def _spread(rows: Sequence[Sequence[str]], links: Sequence[Edge], widths: Mappin
 
 
 def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
-    """Return the distance of each box's centre from the first box's centre, if boxes are as close as allowed."""
+    """Return the distance of each box's centre from the centre of the first box, when the boxes of the row are as close
+    together as allowed."""
     offsets = [0.0]
     for a, b in pairwise(row):
         offsets.append(offsets[-1] + widths[a] / 2 + _GAP_X + widths[b] / 2)
@@ -360,8 +363,8 @@ def _offsets(row: Sequence[str], widths: Mapping[str, float]) -> list[float]:
 
 
 def _apart(wished: Sequence[float], offsets: Sequence[float]) -> list[float]:
-    """Return the x of each box of a row, as near as possible to its x in `wished`. Boxes that would be closer than
-    their `offsets` (from `_offsets`) allow are placed side by side, and move as one block."""
+    """Return the x of each box of a row, as near as possible to the x in `wished`. `offsets` is what `_offsets` returns
+    for the row. Boxes that would be too close to each other are placed side by side, and move as one block."""
     blocks: list[tuple[float, int]] = []
     for wish, offset in zip(wished, offsets, strict=True):
         total, count = wish - offset, 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from unicodedata import east_asian_width
 
 from ostinato.drawing.layout import Point
 
@@ -32,8 +33,15 @@ def svg(width: float, height: float, title: str, defs: str, parts: Sequence[str]
 
 def text_width(words: str, size: float, bold: bool = False) -> float:
     """Estimate the width of a text in DejaVu, the widest of the fonts that browsers use for `system-ui`."""
-    letters = sum(0.4 if one in _NARROW else 1.02 if one in _BROAD else 0.8 if one.isupper() else 0.65 for one in words)
-    return letters * size * (1.1 if bold else 1.0)
+    return sum(map(_letter_width, words)) * size * (1.1 if bold else 1.0)
+
+
+def _letter_width(letter: str) -> float:
+    if letter in _NARROW:
+        return 0.4
+    if letter in _BROAD or east_asian_width(letter) in ("W", "F"):  # the latter are as wide as high
+        return 1.02
+    return 0.8 if letter.isupper() else 0.65
 
 
 def cut(text: str, most: int = LONGEST) -> str:
@@ -82,8 +90,9 @@ def text(
 
 
 def curve(points: Sequence[Point], across: bool = False) -> str:
-    """Return SVG path data: a line of curves through `points`. Each curve leaves its first point downwards and reaches
-    its second point from above. With `across`, each curve runs from left to right instead."""
+    """Return SVG path data for a line of curves through `points`. Each curve leaves one point downwards and reaches the
+    next point from above. If `across` is true, each curve leaves one point to the right and reaches the next point from
+    the left."""
     (x, y), rest = points[0], points[1:]
     path = f"M{x:.1f} {y:.1f}"
     for tx, ty in rest:

@@ -163,8 +163,8 @@ def add_namespace(name: str, notes: str, now: Micros, actor: str | None) -> Oper
 
 
 def drop_namespace(name: str, tables: NamespaceTables) -> Operation[list[str]]:
-    """Delete a namespace with its rows, and return an empty list. If the namespace still has rows that must be removed
-    first, delete nothing, and return what these rows are, for example `["runs"]`."""
+    """Delete a namespace with its rows, and return an empty list. If the namespace has rows that prevent its deletion,
+    delete nothing, and return what these rows are called, for example `["runs"]`."""
     left = yield from tables.left(name)
     if not left:
         yield from tables.drop(name)

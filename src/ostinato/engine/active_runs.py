@@ -14,8 +14,9 @@ from ostinato.clock import Clock
 from ostinato.engine import job_logging
 from ostinato.engine.context import Context, clean
 from ostinato.engine.crashes import after_crash
-from ostinato.engine.executor import Executor, Outcome, Stop
+from ostinato.engine.executor import Executor, Outcome, Stop, is_closing
 from ostinato.engine.group_commit import Committer
+from ostinato.engine.http.host_names import looks_up_for
 from ostinato.engine.jobs import Handler
 from ostinato.engine.kinds import JOB, Body, Kinds
 from ostinato.engine.log import log
@@ -24,7 +25,8 @@ from ostinato.engine.rows import read_options
 from ostinato.engine.run_logging import report_start
 from ostinato.engine.runs import End, end
 from ostinato.engine.telemetry import Metrics, Spans
-from ostinato.errors import OstinatoError, StoreUnavailable
+from ostinato.engine.unwritten import Unwritten
+from ostinato.errors import OstinatoError, StoreUnavailable, describe_exception, error_text
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, Store, sql
@@ -84,6 +86,7 @@ class Bodies:
         self.kinds = kinds
         self.running: dict[str, _Task] = {}
         self.begun: dict[str, int] = {}  # runs that began here and whose end is not committed: id and claim
+        self.unwritten: dict[str, Unwritten] = {}  # outcomes that the store refuses, by the id of the run
         self.room = asyncio.Event()
         self.spans = Spans()
         self.executor = Executor(threads)
@@ -108,9 +111,8 @@ class Bodies:
         return next((one.run for one in list(self.running.values()) if task in (one.task, one.helper)), None)
 
     def note_helper(self, run_id: str, task: asyncio.Task[Any]) -> None:
-        """Record that `task` executes the user's code for the body of a run. It is a second task, besides the main task
-        of the body. From now on, `run_of(task)` returns the run. If the body of the run is not running on this node, do
-        nothing."""
+        """Record that `task` executes the user's code for a run, in addition to the main task of the run's body. From
+        now on, `run_of(task)` returns the run. If the body is not running on this node, do nothing."""
         if run_id in self.running:
             self.running[run_id].helper = task
 
@@ -136,7 +138,9 @@ class Bodies:
             await asyncio.wait(tasks, timeout=self._grace / SECOND)
 
     def begin(self, run: Run, body: Body | None = None) -> None:
-        """Start the body of a claimed run: `body`, or by default the body of the run's kind."""
+        """Start to execute a claimed run with `body`. If `body` is None, use the body for the run's kind. If this node
+        does not know the kind, hand the run back. If the run belongs to a job that this node does not know, park the
+        run."""
         self.begun[run.id] = run.claim
         report_start(run)
         body = body or self.of_kind.get(run.kind)
@@ -159,6 +163,7 @@ class Bodies:
         run = running.run
         context = Context(run, self._clock, self._save)
         job_logging.current.set(context.log)  # for this task, and for tasks and threads that the job starts
+        looks_up_for.set(run.namespace)
         ending: End | None
         running.begun = True
         try:
@@ -192,6 +197,7 @@ class Bodies:
         """Run the body of a run that is not a job. Usually the body itself writes the outcome. If the body raises an
         error, or if the run is to be handed back, queue an `End` to be written instead."""
         run = running.run
+        looks_up_for.set(run.namespace)
         ending: End | None = None
         running.begun = True
         try:
@@ -204,7 +210,9 @@ class Bodies:
         except asyncio.CancelledError:
             if running.stop is not None and running.stop.status is Status.READY:
                 ending = self._end_of_stopped(run, running.stop)
-        except Exception as problem:
+        except (Exception, KeyboardInterrupt, SystemExit, GeneratorExit) as problem:
+            if is_closing(problem, running.task):
+                raise
             ending = _end_of_broken(run, problem)
         if ending is not None:
             self.ends.put(ending)
@@ -220,13 +228,13 @@ class Bodies:
 
     @asynccontextmanager
     async def taking(self, run_id: str, run_claim: int) -> AsyncIterator[Callable[[Run], None]]:
-        """Return an async context manager for a transaction that claims the run `run_id` for this node. `run_claim` is
-        the number of the claim that the transaction writes.
+        """Return an async context manager for a transaction that claims a run for this node. `run_id` is the id of the
+        run, and `run_claim` is the number of the claim that the transaction writes.
 
-        The context manager yields a function `begin`. After the commit, but inside the `async with` block, call `begin`
-        with the run. The node regularly looks in the store for runs that it has claimed, but not begun. It ignores this
-        run until the block ends. If `begin` was not called, for example because the reply to the commit was lost, the
-        node then begins the run.
+        The context manager yields a function `begin`. After the commit, but inside the `async with` block, the caller
+        must call `begin` with the run. If the caller does not call `begin`, for example because the reply to the commit
+        was lost, the node begins the run after the block. For this, the node regularly looks in the store for runs that
+        it has claimed, but not begun. It ignores this run until the block ends.
         """
         has_begun = False
 
@@ -335,16 +343,19 @@ class Bodies:
             log.warning("late outcomes were refused", action="writes_refused", count=len(refused_ids))
         for e in ends:
             self._remove_begun(e.run)
+            self.unwritten.pop(e.run.id, None)
         self._on_written([e for e in ends if e.run.id not in refused_ids] if refused_ids else ends)
         return [None] * len(ends)
 
     def _replace_unwritable(self, ending: End, problem: Exception) -> End | None:
         """Return an `End` with the status `failed`, to be written instead of `ending`. The store has refused `ending`
-        because of `problem`. If `ending` is already such a replacement, return None."""
-        reason = clean(f"its outcome could not be stored: {problem}")[:500]
+        because of `problem`. If `ending` is already such a replacement, note that it is unwritten, and return None."""
+        reason, run = clean(f"its outcome could not be stored: {problem}")[:500], ending.run
         if ending.reason is not None and ending.reason.startswith("its outcome could not be stored"):
+            words = clean(str(problem))[:500]
+            self.unwritten.setdefault(run.id, Unwritten(run.id, run.node or "", run.claim, self._clock.now(), words))
             return None
-        return End(ending.run, Status.FAILED, reason)
+        return End(run, Status.FAILED, reason)
 
     async def _save(self, run: Run, checkpoint: str | None, progress: str | None) -> None:
         await self.saves.write((run, checkpoint, progress))
@@ -374,7 +385,7 @@ def _end_as_handed_back(run: Run) -> End:
     return End(run, Status.READY, finished=False, event="run:handed_back")
 
 
-def _end_of_broken(run: Run, problem: Exception) -> End:
+def _end_of_broken(run: Run, problem: BaseException) -> End:
     """Return the end to write for a run whose body has raised `problem`. If the store was unavailable, the run is
     handed back: a run must not fail because of an outage."""
     if isinstance(problem, StoreUnavailable):
@@ -382,12 +393,12 @@ def _end_of_broken(run: Run, problem: Exception) -> End:
         log.warning(words, action="execution_interrupted", run=run.id, problem=str(problem))
         return _end_as_handed_back(run)
     if isinstance(problem, OstinatoError):  # its message says all
-        log.warning(f"a run could not be executed: {problem}", action="execution_failed", run=run.id)
+        log.warning(f"a run could not be executed: {error_text(problem)}", action="execution_failed", run=run.id)
     else:
         log.exception("a run could not be executed", action="execution_failed", run=run.id)
     return End(run, Status.FAILED, _reason_not_executed(problem))
 
 
-def _reason_not_executed(problem: Exception) -> str:
-    message = str(problem) if isinstance(problem, OstinatoError) else repr(problem)
+def _reason_not_executed(problem: BaseException) -> str:
+    message = error_text(problem) if isinstance(problem, OstinatoError) else describe_exception(problem)
     return clean(f"it could not be executed: {message}")

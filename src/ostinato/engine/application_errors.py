@@ -1,5 +1,5 @@
-"""Read the attributes of temporalio's `ApplicationError`, or of any exception with the same attributes. They decide
-whether and when a job is tried again. So jobs that were written for Temporal work unchanged."""
+"""Read the attributes of temporalio's `ApplicationError`, or of any exception with the same attributes. The attributes
+decide whether and when a job is tried again. So jobs that were written for Temporal work unchanged."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from datetime import timedelta
 from typing import Any
 
 import orjson
+
+from ostinato.errors import error_text
 
 _LARGEST = 64 << 10  # bytes of details that are kept
 
@@ -19,7 +21,7 @@ def application_error(problem: BaseException) -> dict[str, Any]:
     delay = getattr(problem, "next_retry_delay", None)
     return {
         "type": str(getattr(problem, "type", None) or type(problem).__name__),
-        "message": str(getattr(problem, "message", None) or problem),
+        "message": str(getattr(problem, "message", None) or error_text(problem)),
         "details": _json(getattr(problem, "details", ())),
         "non_retryable": problem.non_retryable,  # type: ignore[attr-defined]
         "seconds": delay.total_seconds() if isinstance(delay, timedelta) else None,

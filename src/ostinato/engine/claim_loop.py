@@ -122,7 +122,7 @@ class Claimer:
         Pass it to `give_back` afterwards.
 
         - If ready runs may be waiting in the queues, no slot is reserved, because these runs come first.
-        - Otherwise, at most half of the free slots are reserved. The other half is left to the claim loop.
+        - Otherwise, at most half of the free slots, rounded up, are reserved. The other half is left to the claim loop.
         """
         room = min(most, (self._room() + 1) // 2) if self._idle and not self.ready.is_set() else 0
         return DirectClaim(self._node(), self._open_claim(room), room, self._queues, self._handlers)
@@ -134,8 +134,8 @@ class Claimer:
         """Reserve slots for runs that an extension (`Way`) begins itself, even if runs are waiting in the queues.
         Returns the reservation. Pass it to `give_back` afterwards.
 
-        The extension's share is `share.slots`. One call reserves at most half of that number, and fewer if fewer slots
-        are free.
+        `share.slots` is the number of slots that are set aside for the extension. One call reserves at most half of
+        this number, rounded up. It reserves fewer slots if fewer are free.
         """
         left = min(self._free(), self.share.slots - self.share.held)
         room = max(0, min(left, (self.share.slots + 1) // 2))

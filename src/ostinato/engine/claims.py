@@ -54,11 +54,11 @@ def claim(
 
 
 def taken_before(node: str, token: int, now: Micros) -> Operation[list[Run]]:
-    """Return the runs that an earlier try of this transaction claimed, the most urgent first. `token` identifies the
-    claim.
+    """Return the runs that an earlier try of this transaction claimed, the most urgent first. If no earlier try was
+    committed, return an empty list. `token` identifies the claim.
 
-    If the reply to a commit is lost, the transaction is tried again, although the earlier try may have been committed.
-    If no earlier try was committed, return an empty list.
+    A transaction is tried again if the reply to its commit was lost. In this case, the earlier try may have been
+    committed.
     """
     return _in_order((yield sql("claimed_by_token", node=node, token=token)), node, now)
 
@@ -116,9 +116,9 @@ class DirectClaim:
         return replace(self, claimed=[], plain=0)
 
     def recover(self, now: Micros) -> Operation[None]:
-        """Append runs to `claimed`: those that an earlier try of the transaction has claimed. Call this when the
-        transaction is tried again. The earlier try may have been committed, although its reply was lost. If it was not
-        committed, nothing is appended."""
+        """Append to `claimed` the runs that an earlier try of the transaction has claimed. Call this when the
+        transaction is tried again, because the earlier try may have been committed although its reply was lost. If no
+        earlier try was committed, nothing is appended."""
         self.claimed += yield from taken_before(self.node, self.token, now)
 
     def insert(self, runs: Sequence[NewRun], now: Micros) -> Operation[list[str]]:

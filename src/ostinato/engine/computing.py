@@ -64,13 +64,14 @@ class Turns:
     place is free, a computation waits.
 
     The waiting computations are grouped by caller. A place that becomes free goes to one computation of the first
-    caller, the next place to one of the next caller, and so on. If `places` is more than 1, the computations of one
-    caller never hold all places.
+    caller, the next place to one of the next caller, and so on.
+
+    A caller gets a place only if it holds fewer places than are free. So one caller never holds more than half of the
+    places, rounded up, and a caller that holds none gets any free place.
     """
 
-    def __init__(self, places: int = PLACES, waiting_each: int = WAITING_EACH, waiting: int = WAITING) -> None:
+    def __init__(self, places: int = PLACES, waiting_each: float = WAITING_EACH, waiting: float = WAITING) -> None:
         self._free = places
-        self._each = max(1, places - 1)
         self._waiting_each = waiting_each
         self._waiting = waiting
         self._taken: Counter[str] = Counter()
@@ -79,7 +80,7 @@ class Turns:
     @asynccontextmanager
     async def turn(self, caller: str) -> AsyncIterator[None]:
         """Wait for a place, and hold it inside the `async with` block. Raises `Busy` if too many computations wait."""
-        if self._free and self._taken[caller] < self._each:
+        if self._taken[caller] < self._free:
             self._take(caller)
         else:
             await self._wait(caller)
@@ -116,7 +117,7 @@ class Turns:
                 line.popleft()  # it was cancelled
             if not line:
                 del self._lines[other]
-            elif self._free and self._taken[other] < self._each:
+            elif self._taken[other] < self._free:
                 self._take(other)
                 self._lines.move_to_end(other)
                 line.popleft().set_result(None)
@@ -124,8 +125,8 @@ class Turns:
 
 class Computing:
     """Runs the computations of one process. Child processes are started when they are first needed, and ended when they
-    are idle. `alone` means that this process has only one caller and no node. If `alone` is true, all computations run
-    in this process, do not wait for each other, and have no limit of time or memory."""
+    are idle. If `alone` is true, this process has only one caller and no node. Then all computations run in this
+    process, do not wait for each other, and have no limit of time or memory."""
 
     def __init__(self, *, deadline_s: float = DEADLINE_S, memory: int = MEMORY, alone: bool = False) -> None:
         self.alone = alone
@@ -143,9 +144,9 @@ class Computing:
         self._ending: asyncio.TimerHandle | None = None
 
     async def call(self, caller: str, function: Callable[..., T], *args: Any) -> T:
-        """Call a module-level function in a child process, and return its result. If `alone` is true, the function is
-        called in a thread instead. Arguments and result must be picklable. Raises the exception of the function. Raises
-        `TooMuch` if the function was stopped, and `Busy` if it was not started."""
+        """Call a module-level function in a child process, and return its result. If this object was created with
+        `alone`, call the function in a thread of this process instead. Arguments and result must be picklable. Raises
+        the exception of the function, `TooMuch` if the function was stopped, and `Busy` if it was not started."""
         if self.alone:
             return await asyncio.to_thread(function, *args)
         loop = asyncio.get_running_loop()

@@ -31,7 +31,7 @@ def to_json(value: Any, what: str) -> str:
     """Return a value as JSON text. Raises `OstinatoError` if the value is not JSON, too large or nested too deep.
     `what` names the value in the message, such as "the result"."""
     try:
-        data = written(value)
+        data = dump_json(value)
     except ValueError as problem:
         raise OstinatoError(f"{what} {problem}") from None
     if len(data) > LARGEST:
@@ -39,9 +39,9 @@ def to_json(value: Any, what: str) -> str:
     return data.decode()
 
 
-def written(value: Any) -> bytes:
+def dump_json(value: Any) -> bytes:
     """Return a value as JSON, in bytes. Raises `ValueError` if the value is not JSON, or is nested too deep. The
-    message has no subject, as in "is not JSON: …". The caller puts the name of the value in front."""
+    message begins with a verb, as in "is not JSON: …", so that the caller can put the name of the value in front."""
     try:
         data = orjson.dumps(value)
     except (TypeError, ValueError) as problem:
@@ -87,8 +87,8 @@ def deeper_than(value: Any, most: int = DEEPEST) -> bool:
 
 
 class Occurrence:
-    """What a run knows about its occurrence, which is one time of the schedule that started the run. If no schedule
-    started the run, `detail` is empty, `coalesced` is 0, and the other properties are None."""
+    """What a run knows about its occurrence. An occurrence is one of the times at which a schedule starts a run. If no
+    schedule started the run, `detail` is empty, `coalesced` is 0, and the other properties are None."""
 
     __slots__ = ()
 
@@ -116,13 +116,14 @@ class Occurrence:
     @property
     def previous(self) -> datetime | None:
         """The beginning of the run's data window. The window ends at `nominal`, and the run can process the data of
-        this window. Usually the window begins at the nominal time of the occurrence before this one. If this run
-        replaces earlier occurrences, the window begins where the window of the first of them begins."""
+        this window. Usually the window begins at the nominal time of the previous occurrence. If this run replaces
+        earlier occurrences, the window begins where the window of the earliest of them would begin."""
         return optional_datetime(self.detail.get("previous"))
 
     @property
     def coalesced(self) -> int:
-        """The number of earlier occurrences that this run replaces. They were too late for runs of their own."""
+        """The number of earlier occurrences that this run replaces. Each of them was too late to get a run of its
+        own."""
         return int(self.detail.get("coalesced", 0))
 
     @property

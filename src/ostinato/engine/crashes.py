@@ -1,4 +1,5 @@
-"""Decide what follows a crash. An attempt has crashed if its node or its child process is gone."""
+"""Decide what follows a crash. An attempt has crashed if its node is gone, or if SIGINT or SIGTERM has ended its child
+process."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ def is_crash_loop(run: Run) -> bool:
 
 
 def after_crash(run: Run, id: str, now: Micros, reason: str = NODE_LOST) -> End:
-    """Return the end of an attempt whose node or child process is gone. Usually another attempt follows at once,
-    whatever the retry policy says. No attempt follows in these cases:
+    """Return the end of an attempt that has crashed. Usually another attempt follows at once, whatever the retry policy
+    says. No attempt follows in these cases:
 
     - The cancellation of the run was requested.
     - The run has the option `at_most_once`.

@@ -16,7 +16,7 @@ from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
 
 
-def gone(by: str, now: Micros) -> Operation[list[str]]:
+def find_dead(by: str, now: Micros) -> Operation[list[str]]:
     """Return the ids of the nodes that the node `by` may declare dead."""
     rows = yield sql("gone_nodes", by=by, now=now)
     return [row[0] for row in rows]

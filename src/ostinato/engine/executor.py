@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, replace
+from types import TracebackType
 from typing import Any, TypeVar
 
 import orjson
@@ -18,7 +19,7 @@ from ostinato.engine.context import Context, SyncContext, clean, to_json
 from ostinato.engine.jobs import Handler
 from ostinato.engine.subprocess.parent import ChildFailed, ChildStopped, run_in_child
 from ostinato.engine.tracebacks import job_traceback
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, error_text
 from ostinato.model import Run, Status, read_length
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros
@@ -46,8 +47,12 @@ THREAD_NAMES = "ostinato-job"  # prefix of the names of threads that run functio
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of an attempt. If `retry` is None, the retry policy decides about another attempt. False means no
-    other attempt. A number means another attempt after this many microseconds."""
+    """The outcome of an attempt. `retry` says whether another attempt follows:
+
+    - None: the retry policy decides.
+    - False: no other attempt follows.
+    - A number: the pause before the next attempt, in microseconds, if the retry policy allows another attempt.
+    """
 
     status: Status
     result: str | None = None
@@ -105,8 +110,10 @@ class Executor:
         return len(self.in_thread)
 
     async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
-        """Call the function of a job once, and return the outcome. An exception of the function becomes a failed
-        outcome. Only `CancelledError`, `KeyboardInterrupt` and `GeneratorExit` are raised to the caller."""
+        """Call the function of a job once, and return the outcome. If the function raises an exception, the outcome is
+        `failed`. If the function takes too long, the outcome is `timed_out`. If SIGINT or SIGTERM ends the child
+        process, the outcome is `crashed`. Only a `CancelledError` is raised to the caller."""
+        task = asyncio.current_task()
         try:
             try:
                 arguments = handler.arguments(run.input)
@@ -124,14 +131,17 @@ class Executor:
             return _DONE if value is None else Outcome(Status.SUCCEEDED, result=to_json(value, "the result"))
         except TimeoutError as problem:
             if isinstance(problem, _OutOfTime):
-                return Outcome(Status.TIMED_OUT, reason=problem.reason, error=describe_error(problem))
+                late = TimeoutError(problem.reason).with_traceback(problem.__traceback__)
+                return Outcome(Status.TIMED_OUT, reason=problem.reason, error=describe_error(late))
             return self._failed(problem)
         except ChildStopped as problem:
             return Outcome(Status.CRASHED, reason=str(problem))
-        except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+        except asyncio.CancelledError:
             raise
         except BaseException as problem:  # sys.exit() of a job ends the job, not the node
-            return self._failed(problem)
+            if is_closing(problem, task):
+                raise
+            return self._failed(own_error(problem))
 
     def _failed(self, problem: BaseException) -> Outcome:
         application = problem.application if isinstance(problem, ChildFailed) else application_error(problem)
@@ -144,7 +154,7 @@ class Executor:
             retry = False
         elif seconds is not None:
             retry = int(seconds * SECOND)
-        text = clean(str(application.get("message") or problem))
+        text = clean(str(application.get("message") or error_text(problem)))
         return Outcome(
             Status.FAILED,
             error=describe_error(problem),
@@ -169,6 +179,8 @@ class Executor:
         self.in_thread[run.id, run.claim] = run.name
         try:
             return handler.function(**arguments)
+        except (StopIteration, KeyboardInterrupt, SystemExit, GeneratorExit) as problem:
+            raise RaisedInThread(problem) from None
         finally:
             del self.in_thread[run.id, run.claim]
 
@@ -208,9 +220,9 @@ class Executor:
             async with scope:
                 look()
                 return await self._call(run, handler, context, arguments)
-        except TimeoutError:
+        except TimeoutError as problem:
             if scope.expired():
-                raise _OutOfTime(reason) from None
+                raise _OutOfTime(reason).with_traceback(where_stopped(problem)) from None
             raise
         finally:
             if watch is not None:
@@ -220,25 +232,58 @@ class Executor:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
+class RaisedInThread(Exception):
+    """Carries an exception from a function in a thread to the event loop, if asyncio does not pass it on unchanged."""
+
+    def __init__(self, problem: BaseException) -> None:
+        super().__init__()
+        self.problem = problem
+
+
+def own_error(problem: BaseException) -> BaseException:
+    """Return the exception that a user's function raised, if `problem` is raised instead of it. Python replaces a
+    `StopIteration` of a coroutine by a `RuntimeError`."""
+    if isinstance(problem, RaisedInThread):
+        return problem.problem
+    if type(problem) is RuntimeError and isinstance(problem.__cause__, StopIteration):
+        return problem.__cause__ if problem.args == ("coroutine raised StopIteration",) else problem
+    return problem
+
+
+def is_closing(problem: BaseException, task: asyncio.Task[Any] | None) -> bool:
+    """Return whether `problem` means that Python closes the coroutine of a task, for example at the end of the process.
+    Then the coroutine must not await anything. A `GeneratorExit` that a user's code raises in the task does not
+    count."""
+    if not isinstance(problem, GeneratorExit):
+        return False
+    return task is None or asyncio.current_task(task.get_loop()) is not task
+
+
 class _OutOfTime(TimeoutError):
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
         self.reason = reason
 
 
-def describe_error(problem: BaseException) -> str:
-    """Return an exception as a JSON object with its type, its message, and the end of its traceback."""
+def where_stopped(late: TimeoutError) -> TracebackType | None:
+    """Return the traceback of the place where an async function waited when `asyncio.timeout` stopped it."""
+    return late.__traceback__ if late.__cause__ is None else late.__cause__.__traceback__
+
+
+def describe_error(problem: BaseException, ours: str | None = None) -> str:
+    """Return an exception as a JSON object with its type, its message, and the end of its traceback. The traceback has
+    no frames of the engine. If `ours` is given, it has no frames of files that begin with `ours` either."""
     if isinstance(problem, ChildFailed):
         application, kind, trace = problem.application, problem.kind, problem.trace
     else:
         application, kind, trace = (
             application_error(problem),
             type(problem).__name__,
-            clean(job_traceback(problem))[-8000:],
+            clean(job_traceback(problem, ours))[-8000:],
         )
     description = {
         "type": application.get("type", kind),
-        "message": clean(str(application.get("message") or problem))[:2000],
+        "message": clean(str(application.get("message") or error_text(problem)))[:2000],
         "traceback": trace,
     }
     more = {name: application[name] for name in ("details", "non_retryable") if application.get(name)}

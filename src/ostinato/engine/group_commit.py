@@ -20,13 +20,13 @@ class Committer(Generic[T, R]):
     `put`, which does not wait, and from `write`, which waits for the answer. If one item makes a batch fail, the other
     items are still written.
 
-    With `retry=True`, the default, `trouble` is called with each error. What follows depends on the error:
+    If `retry` is true, which is the default, `trouble` is called with each error. What follows depends on the error:
 
     - If the store is unavailable, the batch is tried again until it is written.
-    - If the store refuses an item, `instead` is asked for a replacement, and the replacement is written. Without a
-      replacement, an item from `put` is tried again later, and `write` raises the error for its item.
+    - If the store refuses an item, `instead` can return a replacement, which is written. Without a replacement, an item
+      from `put` is tried again later, and `write` raises the error for its item.
 
-    With `retry=False`, nothing is tried again: `write` raises the error, and items from `put` are lost.
+    If `retry` is false, nothing is tried again: `write` raises the error, and items from `put` are lost.
     """
 
     def __init__(
@@ -115,8 +115,9 @@ class Committer(Generic[T, R]):
                 self._emptied.set()
 
     async def _persist(self, batch: list[tuple[T, asyncio.Future[R] | None]]) -> None:
-        """Commit a batch. With `retry`, try again while the store is unavailable. If the store refuses the batch,
-        commit each item alone, so that only the wrong items fail. `_give_up` handles what cannot be committed."""
+        """Commit a batch. If the store is unavailable and `retry` is true, try again until the store is available. If
+        the store refuses the batch, commit each item alone, so that only the wrong items fail. Pass items that cannot
+        be committed to `_give_up`."""
         failures = 0
         while True:
             try:
@@ -141,14 +142,15 @@ class Committer(Generic[T, R]):
     async def _give_up(self, batch: list[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
         """Handle a batch that could not be committed because of `problem`.
 
-        With `retry=True`, the batch has one item:
+        If `retry` is true, the store has refused the batch. The batch then has only one item, because `_persist`
+        commits the items of a refused batch one by one:
 
         - If `instead` returns a replacement for the item, commit the replacement.
         - Otherwise, if the item comes from `put`, queue the item again later.
         - Otherwise, the call of `write` that waits for the item raises `problem`.
 
-        With `retry=False`, every call of `write` that waits for an item of the batch raises `problem`. Items from `put`
-        are lost.
+        If `retry` is false, every call of `write` that waits for an item of the batch raises `problem`. Items from
+        `put` are lost.
         """
         item, done = batch[0]
         if self._retry:

@@ -50,7 +50,7 @@ def prune(runs_before: Micros, events_before: Micros, now: Micros, kinds: Kinds)
     """Delete old rows, at most `_BITE` of each sort:
 
     - runs of the known `kinds`, if the whole chain (a run with its retries) ended before `runs_before`
-    - events from before `events_before`
+    - events that were recorded before `events_before`
     - limits that no run holds or waits for
 
     Counts the deleted rows of each sort, and returns the largest of the three numbers. If this number is `_BITE`, more

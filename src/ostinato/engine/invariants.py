@@ -1,4 +1,5 @@
-"""Look for stored states that must never exist. With `repair=True`, `scan` repairs those that are safe to repair."""
+"""Look for stored states that must never exist. If `repair` is true, `scan` repairs the states that are safe to
+repair."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ from ostinato.engine.kinds import Kinds
 from ostinato.engine.limits import Gate, let_in, let_out, open_by_rate
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import wake
-from ostinato.model import Run
+from ostinato.engine.unwritten import forget, unwritten
+from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
@@ -42,6 +44,7 @@ def scan(now: Micros, repair: bool, new_id: Callable[[Micros], str], kinds: Kind
     findings += yield from _sleepers(now, repair)
     findings += yield from _serials(now, repair)
     findings += yield from _limits(now, repair)
+    findings += yield from _unwritten(now, repair)
     for kind, owner, purpose, due in (yield sql("overdue", long_ago=now - LONG, limit=_BITE)):
         words = f"due {(now - due) // SECOND} s ago and not fired: is any node running?"
         findings.append(Finding("overdue_timer", f"{kind} {owner} {purpose}", words, False))
@@ -105,8 +108,31 @@ def _limits(now: Micros, repair: bool) -> Operation[list[Finding]]:
         gate = Gate(*rows[0])
         if gate.used == counted:
             continue  # the count is right now: another transaction has changed it and committed meanwhile
-        findings.append(Finding("limit_miscounted", f"{namespace}/{key}", f"says {gate.used} go, {counted} do", repair))
+        words = f"its count is {gate.used}, but {counted} runs hold it"
+        findings.append(Finding("limit_miscounted", f"{namespace}/{key}", words, repair))
         if repair:
             yield sql("save_limits", [(namespace, key, counted, gate.arrival)])
             yield from open_by_rate([(namespace, key)], now)
     return findings
+
+
+def _unwritten(now: Micros, repair: bool) -> Operation[list[Finding]]:
+    """Find runs whose outcome the store refuses. If `repair` is true, delete reports about runs that their node holds
+    no more."""
+    reports = yield from unwritten()
+    rows = (yield sql("runs_by_ids", [(report.run,) for report in reports])) if reports else []
+    held = {(run.id, run.node, run.claim) for run in map(whole_run, rows) if run.status is Status.ACTIVE}
+    settled = [report.run for report in reports if (report.run, report.node, report.claim) not in held]
+    if settled and repair:
+        yield from forget(settled)
+    return [
+        Finding(
+            "outcome_unwritten",
+            report.run,
+            f"ended on node {report.node} {(now - report.since) // SECOND} s ago, and the store refuses its outcome: "
+            f"{report.problem}",
+            False,
+        )
+        for report in reports
+        if report.run not in settled and report.since <= now - LONG
+    ]

@@ -55,7 +55,7 @@ def _is_ours(name: str) -> bool:
 
 
 class Forward(logging.Handler):
-    """In a child process: send records to the parent, which writes them to its own log."""
+    """Sends the log records of a child process to its parent process. The parent writes them to its own log."""
 
     def __init__(self, send: Callable[..., None]) -> None:
         super().__init__()
@@ -69,5 +69,6 @@ class Forward(logging.Handler):
 
 
 def write_forwarded(message: dict[str, Any]) -> None:
-    """In the parent: write a record that a child process has sent. The parent's logger with the same name writes it."""
+    """Write a log record that a child process has sent to this process. The logger that has the same name in this
+    process writes the record."""
     logging.getLogger(message["logger"]).log(message["levelno"], "%s", message["text"])

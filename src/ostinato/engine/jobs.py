@@ -13,7 +13,7 @@ import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.engine.inputs import InputTypes, declared_types, input_types, read_declared_types
-from ostinato.errors import InputError, OstinatoError, did_you_mean, short_repr
+from ostinato.errors import InputError, OstinatoError, check_text, did_you_mean, short_repr
 from ostinato.model import Limit, Retry
 from ostinato.when.instants import Micros
 
@@ -126,9 +126,9 @@ def _check_names_and_types(
 def name_arguments(
     job: str, arguments: Any, places: Sequence[str], takes: Collection[str], needs: Collection[str]
 ) -> dict[str, Any]:
-    """Convert a list of arguments by position to a dict of arguments by name. If the only item is a dict with all
-    required parameters and no unknown ones, returns a copy of this dict. Raises `OstinatoError` if there are too many
-    arguments, or if `arguments` is not a list."""
+    """Convert a list of arguments by position to a dict of arguments by name. If the list has only one item, and this
+    item is a dict with all required parameters and no unknown ones, returns a copy of the dict. Raises `OstinatoError`
+    if there are too many arguments, or if `arguments` is not a list."""
     if not isinstance(arguments, list | tuple):
         raise OstinatoError(f"job {job!r}: {BY_POSITION}: {short_repr(arguments)} is not a list of arguments")
     if (
@@ -296,7 +296,7 @@ def mode_of(function: Callable[..., Any], process: bool) -> Mode:
 
 def fill(template: str | None, values: Mapping[str, Any], what: str) -> str | None:
     """Replace the `{placeholders}` in a key by values: "user-{id}" becomes "user-7". Raises `OstinatoError` if a value
-    is missing. `what` names the key in the message."""
+    is missing, or if the key is then a text that cannot be stored. `what` names the key in the message."""
     if template is None or "{" not in template:
         return template
 
@@ -307,4 +307,6 @@ def fill(template: str | None, values: Mapping[str, Any], what: str) -> str | No
             )
         return str(values[match[1]])
 
-    return _PLACE.sub(value, template)
+    key = _PLACE.sub(value, template)
+    check_text(key, what)
+    return key

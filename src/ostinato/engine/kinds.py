@@ -85,6 +85,6 @@ def _json(names: Sequence[str]) -> str:
 class Body(Protocol):
     async def __call__(self, run: Run) -> None:
         """Execute a claimed run until it waits or ends, and write its new status. The write must have an effect only if
-        the node still holds its claim. If the task is cancelled, write nothing more. The run later continues from the
-        state that was written last."""
+        the node still holds the claim on the run. If the task is cancelled, write nothing more. The run later continues
+        from the last state that was written."""
         ...

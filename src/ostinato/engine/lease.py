@@ -58,7 +58,7 @@ class LeaseKeeper:
         """Renew the lease again and again, until this task is cancelled. `store` and `time` must belong to the event
         loop that runs this coroutine.
 
-        If the lease is lost, call `lost` and wait until it has ended. Usually the node has a new id after that, and
+        If the lease is lost, call `lost` and wait until that call has ended. Usually the node then has a new id, and
         this method renews the lease of the new id. But if the node is stopping, this method returns.
         """
         while True:

@@ -1,12 +1,12 @@
-"""Decide which runs become ready, by their serial keys and limits. A limit has a key, too.
+"""Decide which runs become ready. A run may have a serial key and a limit. A limit has a key, too.
 
 A serial key allows one chain at a time. A chain is a run with its retries. A limit restricts how many runs are active
-at the same time, or how many start in a period, or it gives each key a fair share of the nodes. A run is `ready` only
-if its keys allow it to start, so a claim does not check keys. Other runs are `buffered`, in the queue of their key. A
-transaction that changes a run with a key locks the row of that key.
+at the same time, or how many start in a period, or it gives each key a fair share of the nodes. A run becomes `ready`
+only when its keys allow it to start, so a node can claim any ready run without checking keys. Until then, the run is
+`buffered`, in the queue of a key. A transaction that changes a run with a key locks the row of that key.
 
-Each key has only a few ready runs at a time. Ready runs are claimed in the order in which they became ready. So every
-key gets a fair share.
+Each key has only a few ready runs at a time. Ready runs of the same priority are claimed in the order in which they
+became ready. So every key gets a fair share.
 """
 
 from __future__ import annotations
@@ -60,8 +60,9 @@ class Head(NamedTuple):
 
 
 def admit(gate: Gate, wanted: int, now: Micros) -> tuple[int, Gate, Micros | None]:
-    """Decide how many of `wanted` runs the limit lets start now. Returns (that number, the new state of the limit, when
-    to try again). The last item is a time if the limit's rate delays some of the runs, otherwise None."""
+    """Decide how many runs the limit lets start now. `wanted` is the most that can start. Returns (the number of runs,
+    the new state of the limit, when to try again). The last item is a time if the limit's rate delays some of the runs.
+    Otherwise it is None."""
     most = gate.most
     if most is None:
         most = FAIR_WINDOW * gate.weight if gate.rate is None else gate.used + gate.rate
@@ -88,8 +89,8 @@ def let_in(runs: Sequence[Run], now: Micros) -> Operation[None]:
 
 
 def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
-    """Give each free serial key to the first of the runs that need it. Return the runs that have their key now or need
-    none. The other runs wait for their key."""
+    """Give each free serial key to the first run in `runs` that needs this key. Return the runs that now have their
+    serial key, and the runs without a serial key. The other runs wait for their key."""
     keyed = sorted((r for r in runs if r.serial_key is not None), key=lambda r: (r.due, r.id))
     if not keyed:
         return list(runs)
@@ -103,8 +104,8 @@ def _take_serials(runs: Sequence[Run]) -> Operation[list[Run]]:
 
 
 def _take_limits(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Make the runs without a limit ready. Put each other run at the end of the queue of its limit. Then take runs from
-    the heads of these queues, as many as the limits allow, and make these runs ready."""
+    """Make the runs without a limit ready. Put each other run into the queue of its limit. Then make the first runs in
+    these queues ready, as many as the limits allow."""
     free = [r.id for r in runs if r.concurrency_key is None]
     limited = [r for r in runs if r.concurrency_key is not None]
     if limited:
@@ -154,7 +155,8 @@ def open_by_rate(keys: Sequence[Key], now: Micros) -> Operation[None]:
 
 
 def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Operation[None]:
-    """Free the serial keys of `serials` and the limit slots of `limits`. The next runs in the queues become ready."""
+    """Free the serial keys of the runs in `serials`, and the limit slots of the runs in `limits`. The next runs in the
+    queues become ready."""
     heads: list[Head] = []
     if serials:
         wanted = sorted({(r.namespace, r.serial_key or "") for r in serials})
@@ -177,12 +179,11 @@ def let_out(serials: Sequence[Run], limits: Sequence[Run], now: Micros) -> Opera
 
 
 def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> Operation[None]:
-    """Change the queues and slots of limits after serial keys were passed on and runs have left their limits. A run
-    uses one slot of its limit while it is ready or active.
+    """Update limits, and make as many of their queued runs ready as the limits allow. A run uses one slot of its limit
+    while it is ready or active.
 
-    - The runs in `heads` have just got their serial keys. Put those that have a limit into the queue of their limit.
-    - The runs in `limits` have left their limits. For each of these runs, free one slot of its limit.
-    - Then make as many queued runs ready as these limits allow.
+    - `heads`: runs that have just got their serial keys. If such a run has a limit, it joins the queue of the limit.
+    - `limits`: runs that have stopped using their limits. Each of them frees one slot of its limit.
     """
     arriving = [head for head in heads if head.concurrency_key is not None]
     if not arriving and not limits:
@@ -204,7 +205,8 @@ def _pass_limits(heads: Sequence[Head], limits: Sequence[Run], now: Micros) -> O
 
 
 def _queue_for_limits(runs: Sequence[Run | Head]) -> Operation[list[Gate]]:
-    """Put runs, which must have limits, into the queues of their limits. Returns the limits, with their rows locked."""
+    """Put runs into the queues of their limits. Every run must have a limit. Returns the limits, with their rows
+    locked."""
     limits: dict[Key, Limit] = {}
     for run in runs:
         key = run.concurrency_key or ""

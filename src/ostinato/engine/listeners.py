@@ -83,8 +83,8 @@ class Waiters:
                 future.set_result(end)
 
     def hint(self) -> None:
-        """Wake the task that reads from the store which chains have ended. Call this when chains may have ended in
-        other processes. A chain is a run with its retries."""
+        """Wake the task that asks the store which chains have ended. Call this when chains may have ended in other
+        processes. A chain is a run with its retries."""
         self._look.set()
 
     async def look(self, roots: list[str]) -> None:
@@ -200,9 +200,10 @@ class Listeners:
                 await wait_for_event(listener.news, wait)
 
     async def _step(self, listener: _Listener, after: int) -> tuple[int, bool] | None:
-        """Read the next events, and call the listener for those that match its pattern. A named listener reads on from
-        its cursor, and any other from the sequence number `after`. Returns (the sequence number of the last event read,
-        whether there may be more events), or None if another node holds the cursor."""
+        """Read the next events, and call the listener for those that match its pattern. A named listener continues
+        after the event at its cursor. Any other listener continues after the event with the sequence number `after`.
+        Returns (the sequence number of the last event read, whether there may be more events), or None if another node
+        holds the cursor."""
         if listener.name is not None:
             cursor = await self._store.run(lambda _: self._take(listener.name or ""))
             if not cursor:

@@ -16,9 +16,9 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 class Log:
-    """Writes log lines. Keyword arguments are named values of the line: `log.info("claimed", queue="a")`. But
-    `exc_info` is an exception, or True for the exception that is being handled, and `traceback` is a formatted
-    traceback."""
+    """Writes log lines. Keyword arguments are named values of the line, as in `log.info("claimed", queue="a")`. Two
+    keyword arguments have a special meaning: `exc_info` is an exception, or True for the exception that is being
+    handled, and `traceback` is a formatted traceback."""
 
     def __init__(self, name: str = NAME) -> None:
         self._logger = logging.getLogger(name)

@@ -66,9 +66,9 @@ def join(node: NodeInfo, jobs: Sequence[Row] = ()) -> Operation[None]:
 
 
 def heartbeat(node: str, clock: Callable[[], Micros], lease: Micros) -> Operation[Pulse]:
-    """Renew the lease of a node, and return a `Pulse`. The new lease begins at the time of this transaction. If the
-    lease was renewed, also give numbers to drafts, which are events that callers have committed in their own
-    transactions."""
+    """Renew the lease of a node, and return a `Pulse`. The new lease begins at the time that `clock` returns in this
+    transaction. If the lease was renewed, also give sequence numbers to drafts. A draft is an event that a caller has
+    committed in its own transaction."""
     now = clock()
     lapsed, ahead = now + lease - _BREAK * lease // 100, now + 2 * lease
     renewed = yield sql(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from ostinato.backoff import backoff
 from ostinato.clock import MachineClock, SharedClock
-from ostinato.engine import dead_nodes, housekeeping, job_logging, membership
+from ostinato.engine import dead_nodes, housekeeping, job_logging, membership, unwritten
 from ostinato.engine.active_runs import Bodies
 from ostinato.engine.claim_loop import Claimer
 from ostinato.engine.claims import NodeLost
@@ -100,7 +100,7 @@ class Engine:
             metrics=self.metrics,
             kinds=self.kinds,
             on_written=self.tell_ends,
-            trouble=self._trouble,
+            trouble=self.log_trouble,
             lapsed=lambda: self.unrenewed() > settings.lease,
             renewed=self._wait_for_renewal,
         )
@@ -138,6 +138,7 @@ class Engine:
         self._joining = asyncio.Lock()
         self._loop_watch: LoopWatch | None = None
         self._stalls: list[Stall] = []  # to be stored
+        self._noted: set[str] = set()  # the runs of the stored reports about outcomes that the store refuses
         self.declared: dict[str, Declaration] = {}  # jobs that only other processes have
         self.preparations: list[Callable[[], Awaitable[None]]] = []  # to be awaited before the first beat
         self._migrations: dict[str, Sequence[Migration]] = {}  # by the name of the way
@@ -147,7 +148,7 @@ class Engine:
         """Add an extension to this engine: `way` describes the extension, and `part` does its work in this app. Raises
         `OstinatoError` if `part` does not have bodies for exactly the run kinds of `way`, or if a timer of `way` is
         registered already."""
-        runtime, bodies = way.loaded, part.begin(self)
+        runtime, bodies = way.loaded_runtime, part.begin(self)
         if bodies.keys() != runtime.kinds.keys():
             raise OstinatoError(f"way {way.name!r} has the kinds {list(runtime.kinds)}, but bodies for {list(bodies)}")
         for key, fire in runtime.timers.items():
@@ -276,7 +277,8 @@ class Engine:
             pass
 
     async def _drain(self) -> None:
-        """Write the remaining outcomes. If the store is unavailable, give up: other nodes recover the runs later."""
+        """Write the remaining outcomes. If this takes longer than `_LAST_WRITES` seconds, for example because the store
+        is unavailable, give up. Other nodes then recover the runs later."""
         try:
             async with asyncio.timeout(_LAST_WRITES):
                 await self.bodies.saves.drain()
@@ -322,14 +324,14 @@ class Engine:
             except NodeLost as lost:
                 await self._lost(str(lost))
             except StoreError as trouble:
-                self._trouble(trouble)
+                self.log_trouble(trouble)
             except Exception:
                 log.exception("a part of the engine failed", action="engine_failed", part=name)
             most = self.settings.lease / 10 / SECOND if name == "lease" else 2.0  # the lease must be renewed in time
             failures = 1 if asyncio.get_running_loop().time() - begin > 5 else failures + 1
             await asyncio.sleep(backoff(failures, 0.05, most))
 
-    def _trouble(self, trouble: Exception) -> None:
+    def log_trouble(self, trouble: Exception) -> None:
         """Log an error of the store. The same error is logged again only after `_LOG_AGAIN`. Otherwise every loop would
         log it several times a second, perhaps to a disk that is full."""
         problem, now = str(trouble), self.clock.local.ticks()
@@ -422,7 +424,7 @@ class Engine:
         - stop bodies whose run must be cancelled or belongs to another node, and begin claimed runs that have not begun
         - wake parked runs whose job this node knows
         - recover runs of dead nodes
-        - store reports about a blocked event loop
+        - store reports about a blocked event loop, and about outcomes that the store refuses
         - measure the clock
         - read the declared jobs, if other nodes have new ones
         - set metrics
@@ -432,6 +434,7 @@ class Engine:
             await self._unpark()
             await self._recover()
             await self._note_stalls()
+            await self._note_unwritten()
             await self._time.measure()
             if not self.claimer.leave <= self.declared.keys():
                 await self.read_declared()
@@ -448,11 +451,24 @@ class Engine:
             await self.store.run(lambda _, stall=stall, now=now: note(stall, now))  # type: ignore[misc]
             self._stalls.remove(stall)
 
+    async def _note_unwritten(self) -> None:
+        """Store which outcomes the store refuses, and delete the reports about those that were written since."""
+        current = dict(self.bodies.unwritten)
+        new, old = [current[run] for run in current.keys() - self._noted], self._noted - current.keys()
+
+        def write(_: int) -> Operation[None]:
+            yield from unwritten.note(new)
+            yield from unwritten.forget(old)
+
+        if new or old:
+            await self.store.run(write)
+            self._noted = set(current)
+
     async def _recover(self) -> None:
         """Recover the runs of dead nodes. Each transaction first checks again that the node is dead."""
         await self._time.refresh()
         by = self.node
-        for dead in await self.store.read(lambda _: dead_nodes.gone(by, self.clock.now())):
+        for dead in await self.store.read(lambda _: dead_nodes.find_dead(by, self.clock.now())):
             recovered = -1
             while recovered:
                 recovered = await self.store.run(
@@ -501,7 +517,8 @@ class Engine:
                 self.claimer.take([run])
 
     async def _unpark(self) -> None:
-        """Wake parked runs whose job this node knows. A run was parked because no node knew its job."""
+        """Wake parked runs that this node can execute. A run was parked because the node that claimed it did not know
+        its job."""
         names = [(name,) for name in self.handlers]
         now = self.clock.now()
 
@@ -518,7 +535,8 @@ class Engine:
     # The beat
 
     def _clock_stepped(self) -> None:
-        """Wake the loop that fires timers, because the clock was set: its wait for the next timer has changed."""
+        """Wake the loop that fires timers. Call this after the clock was set, because the loop must then compute again
+        how long to wait for the next timer."""
         self.beat.due.set()
 
     def hint(self) -> None:
@@ -534,7 +552,8 @@ class Engine:
         self._attention.set()
 
     def nudge(self, *, timers: bool = True) -> None:
-        """Wake the loops that look for ready runs and events. With `timers`, also wake the loop that fires timers."""
+        """Wake the loops that look for ready runs and events. If `timers` is true, also wake the loop that fires
+        timers."""
         self.claimer.ready.set()
         if timers:
             self.beat.due.set()
@@ -552,8 +571,8 @@ class Engine:
     # Writing
 
     def tell_ends(self, ends: Sequence[End]) -> None:
-        """Act on ends of runs after their commit. Wake the callers that wait for these runs, log and count the ends,
-        and wake loops if other runs may be ready."""
+        """Act on ends of runs, after they were committed. Wake the callers that wait for these runs, and log and count
+        the ends. If other runs may now start, also wake the loops that look for ready runs and due timers."""
         following = False
         counts: dict[Status, int] = {}
         for e in ends:

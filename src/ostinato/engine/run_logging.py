@@ -16,7 +16,7 @@ from ostinato.when.instants import SECOND, Micros
 if TYPE_CHECKING:
     from ostinato.engine.runs import End
 
-_FAILURES = {Status.FAILED: "failed", Status.TIMED_OUT: "timed out", Status.CRASHED: "crashed"}
+FAILURES = {Status.FAILED: "failed", Status.TIMED_OUT: "timed out", Status.CRASHED: "crashed"}
 _REASON = 200  # characters of a reason; the traceback has the rest
 
 
@@ -30,8 +30,8 @@ def report_ends(ends: Sequence[End], now: Micros) -> None:
     run's job. Otherwise the level is debug."""
     debugging = log.debugging
     for end in ends:
-        if end.status in _FAILURES:
-            report_failure(end.run, end.status, end.reason, what_follows(end, now), _traceback(end))
+        if end.status in FAILURES:
+            report_failure(end.run, end.status, end.reason, what_follows(end, now), traceback_in(end.error))
         elif end.status is Status.WAITING and end.reason == "no_handler":
             log.warning(
                 f"{_what(end.run)} waits: this node does not know the job, and will leave it to one that does",
@@ -49,7 +49,7 @@ def report_failure(
 ) -> None:
     """Log a warning about an attempt that failed. `follows` says what happens next."""
     log.warning(
-        f"{_what(run)} {_FAILURES[status]}{_why(reason)}; {follows}",
+        f"{_what(run)} {FAILURES[status]}{_why(reason)}; {follows}",
         action="run_failed",
         **_values(run),
         status=status.value,
@@ -112,9 +112,9 @@ def _schedule(run: Run) -> str | None:
     return None if name is None else str(name)
 
 
-def _traceback(end: End) -> str:
-    if not end.error:
-        return ""
-    error = orjson.loads(end.error)
-    text = str(error.get("traceback", "")) if isinstance(error, dict) else ""
-    return text if "\n" in text.strip() else ""  # without frames it only repeats the reason
+def traceback_in(error: str | None) -> str:
+    """Return the traceback of an error that `describe_error` has written. Returns "" if it has no frames: then it only
+    repeats the message."""
+    described = orjson.loads(error) if error else None
+    text = str(described.get("traceback", "")) if isinstance(described, dict) else ""
+    return text if "\n" in text.strip() else ""

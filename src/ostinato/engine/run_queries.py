@@ -25,9 +25,9 @@ def list_runs(
     attempts: bool = False,
     limit: int = 100,
 ) -> Operation[list[Row]]:
-    """Return the rows of runs that match all filters, newest first. If there are fewer than `limit` rows, no more
-    follow. `before` is the id of a run: return only older runs. With `attempts`, return all attempts; otherwise return
-    only the last attempt of each run."""
+    """Return the rows of runs that match all filters, newest first. If `before` is the id of a run, return only older
+    runs. If `attempts` is true, return all attempts. Otherwise return only the last attempt of each run. If the result
+    has fewer than `limit` rows, there are no more."""
     start = before or BEYOND
     parameters: dict[str, Any] = {"namespace": namespace, "superseded": 1 if attempts else 0}
     sources: list[Source] = []
@@ -38,8 +38,8 @@ def list_runs(
     if status is not None and status in _LIVE:
         sources.append(partial(_keys, _LIVE[Status(status)], {"namespace": namespace}))
     elif status is not None and status != Status.SUCCEEDED:
-        standing = "attempts_standing" if attempts else "runs_standing"
-        sources.append(partial(_keys, standing, {**parameters, "status": status}))
+        statement = "attempts_in_status" if attempts else "runs_in_status"
+        sources.append(partial(_keys, statement, {**parameters, "status": status}))
     if not sources:
         return (yield sql("list_runs", **parameters, before=start, status=status or "", limit=limit))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import repeat
 from typing import NamedTuple, TypeAlias
@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.limits import let_in, let_out
 from ostinato.engine.rows import event_row, insert_row, start_row, timer_row, whole_run
-from ostinato.engine.run_logging import report_failure
+from ostinato.engine.run_logging import FAILURES, report_failure
 from ostinato.errors import Conflict, NotFound
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, alone, sql
@@ -55,8 +55,8 @@ class Ended(NamedTuple):
 
 
 class After(NamedTuple):
-    """What follows from ended runs. `events` are the events that the caller must write. `stirs` says whether other runs
-    may have become ready."""
+    """The consequences of ended runs. The caller must write the rows in `events`. If `stirs` is true, other runs may
+    have become ready."""
 
     events: list[Row]
     stirs: bool = False
@@ -106,7 +106,7 @@ def start(
         yield sql("set_timers", timers)
     if new:
         yield sql("notify")
-        yield sql("draft_events" if borrowed else "insert_events", [created(r, now) for r in new])
+        yield sql("draft_events" if borrowed else "insert_events", [created_event(r, now) for r in new])
     return (yield from _started(runs, inserted))
 
 
@@ -151,7 +151,7 @@ def hold(run: Run) -> None:
     run.reason = f"serial {run.serial_key}" if run.serial_key is not None else f"limit {run.concurrency_key}"
 
 
-def created(run: Run, now: Micros) -> Row:
+def created_event(run: Run, now: Micros) -> Row:
     """Return the row of the event `run:created`."""
     if run.status is Status.WAITING:
         return event_row(now, run, "run:created", due=run.due)
@@ -251,9 +251,9 @@ def end(ends: Sequence[End], node: str, now: Micros, kinds: Kinds, also: Also | 
         refused = yield from _find_refused([e for e in ends if e.run.id not in ids], node)
     if not written:
         return refused
-    cancel_requested = {row[0] for row in accepted if row[1] is not None}
-    if cancel_requested:
-        yield from _cancel_instead([e for e in written if e.run.id in cancel_requested], now)
+    reasons = {id: reason for id, cancel_requested, reason in accepted if cancel_requested is not None}
+    if reasons:
+        yield from _cancel_instead([e for e in written if e.run.id in reasons], reasons, now)
     yield from _write_consequences(written, now)
     events = [_end_event(e, now) for e in written]
     if also is not None:
@@ -279,8 +279,8 @@ def lock_owners(runs: Sequence[Run], kinds: Kinds) -> Operation[Owners]:
 
 
 def after_chains(owners: Owners, ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
-    """Notify schedules and parent runs that chains of attempts have ended. `owners` are these schedules and parents,
-    with locked rows. Returns an `After`. The caller must write the events in it."""
+    """Notify schedules and parent runs that chains of attempts have ended. `owners` has these schedules and parent
+    runs. The caller must have locked their rows, and must write the events in the returned `After`."""
     events: list[Row] = []
     stirs = False
     of_schedules = [chain for chain in ended if chain.run.schedule_id is not None]
@@ -357,9 +357,10 @@ def _finish(ends: Sequence[End], node: str, now: Micros) -> Operation[list[End]]
     return (yield from _find_refused([e for e in ends if e.run.id not in ids], node))
 
 
-def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
+def _cancel_instead(ends: Sequence[End], reasons: Mapping[str, str | None], now: Micros) -> Operation[None]:
     """Cancel runs that would otherwise continue or be retried. An `End` is the new state of a run that its node
-    releases. The caller passes only ends of runs whose cancellation was requested.
+    releases. The caller passes only ends of runs whose cancellation was requested, and in `reasons` the reason of each
+    request by the run's id.
 
     - If the run would wait, become ready again or be retried, change its `End` to a cancellation, and store the
       cancellation.
@@ -368,7 +369,7 @@ def _cancel_instead(ends: Sequence[End], now: Micros) -> Operation[None]:
     stopping = [e for e in ends if e.following is not None or not e.finished]
     for e in stopping:
         e.status, e.finished, e.following, e.event = Status.CANCELLED, True, None, ""
-        e.reason = "cancelled"
+        e.reason = reasons[e.run.id] or "cancelled"
     if stopping:
         yield sql("end_as_cancelled", [(e.run.id, e.reason) for e in stopping], now=now)
 
@@ -550,5 +551,6 @@ def expire(roots: Sequence[str], now: Micros, kinds: Kinds) -> Operation[list[Ro
         events += more_events
         ended += chains
     for chain in ended:
-        report_failure(chain.run, chain.status, chain.reason)
+        if chain.status in FAILURES:  # a kind of run may end its chain with another status
+            report_failure(chain.run, chain.status, chain.reason)
     return events + (yield from after_chains(owners, ended, now, kinds)).events

@@ -15,7 +15,7 @@ _LENGTHS = {"lease": SECOND, "grace": 0, "keep_runs": SECOND, "keep_events": SEC
 _COUNTS = {"concurrency": 10_000, "threads": 1_000}
 
 
-def configured(base: Settings, values: Mapping[str, Any]) -> Settings:
+def change_settings(base: Settings, values: Mapping[str, Any]) -> Settings:
     """Return a copy of `base` with some settings replaced. `values` maps the names of these settings to their new
     values. Raises `OstinatoError` if a name is unknown or a value is wrong."""
     names = {field.name for field in fields(Settings)}

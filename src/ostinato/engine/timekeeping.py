@@ -93,9 +93,10 @@ class Timekeeper:
             await self.measure()
 
     async def measure(self, *, looking: bool = False) -> None:
-        """Set the clock to the time that all nodes share. On SQLite, this time is the ticks of the machine plus a
-        stored offset. If the offset must change, also store the new offset for the other nodes. If `looking` is true,
-        store nothing."""
+        """Set the clock to the time that all nodes share. On PostgreSQL, this is the time of the server. If reading it
+        took too long, keep the clock as it is, unless this was the first reading. On SQLite, the shared time is the
+        ticks of the machine plus a stored offset. If the offset must change, store the new offset for the other nodes,
+        unless `looking` is true."""
         local = self._clock.local
         before = local.ticks()
         shared = await self._store.clock_probe()

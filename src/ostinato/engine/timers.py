@@ -1,7 +1,7 @@
 """Fire timers when they are due.
 
-`Beat` is the loop that sleeps until the next timer is due. `fire` takes a batch of due timers. For each purpose, it
-calls the function that is registered for this purpose. The whole batch is one transaction.
+`Beat` is the loop that sleeps until the next timer is due. `fire` fires a batch of due timers in one transaction: for
+each purpose of a timer, it calls the function that is registered for this purpose.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Beat:
         self._fired = fired
 
     def stop(self) -> None:
-        """Fire no more timers. Finish the batch in progress; other nodes fire the timers that are left."""
+        """Stop firing timers after the batch in progress. Other nodes fire the timers that are left."""
         self._stopping = True
         self.due.set()
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias,
 from ostinato.errors import OstinatoError
 
 if TYPE_CHECKING:  # what only an app loads
+    from ostinato.engine.checks import Check
     from ostinato.engine.computing import Computing
     from ostinato.engine.http.egress import Egress
     from ostinato.engine.jobs import Handler
@@ -22,11 +23,12 @@ if TYPE_CHECKING:  # what only an app loads
     from ostinato.engine.node import Engine
     from ostinato.engine.timers import Fire, Park
     from ostinato.event_names import EventNames
-    from ostinato.store.contract import Migration, Store
+    from ostinato.store.contract import Migration, Operation, Store
     from ostinato.when.instants import Micros
 
 T = TypeVar("T")
 Loop: TypeAlias = Callable[[], Awaitable[None]]
+LookAtStore: TypeAlias = "Callable[[Micros], Operation[Check]]"  # the argument is the present time
 
 
 class Table(NamedTuple):
@@ -162,6 +164,7 @@ class Runtime:
       the owner of the timer, and returns whether it did
     - `actions`: the actions that the extension adds to schedules
     - `scan`: looks for broken invariants, in addition to the scans of `kinds`; None if there is nothing else to scan
+    - `checks`: what `ostinato doctor` checks for the extension; each reads the store, and returns its result
     """
 
     part: Callable[[Host], Part] = Part
@@ -170,6 +173,7 @@ class Runtime:
     parks: Mapping[tuple[str, str], Park] = field(default_factory=dict)
     actions: Sequence[Action] = ()
     scan: Scan | None = None
+    checks: Sequence[LookAtStore] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +202,7 @@ class Way:
     problems: Mapping[str, Problem] = field(default_factory=dict)
 
     @cached_property
-    def loaded(self) -> Runtime:
+    def loaded_runtime(self) -> Runtime:
         runtime: Runtime = load(self.runtime)
         return runtime
 
@@ -245,23 +249,27 @@ class Ways:
 
     @cached_property
     def kinds(self) -> dict[str, RunKind]:
-        return self._merged("kind of run", lambda way: way.loaded.kinds)
+        return self._merged("kind of run", lambda way: way.loaded_runtime.kinds)
 
     @cached_property
     def scans(self) -> list[Scan]:
-        return [way.loaded.scan for way in self._all if way.loaded.scan is not None]
+        return [way.loaded_runtime.scan for way in self._all if way.loaded_runtime.scan is not None]
+
+    @cached_property
+    def checks(self) -> list[LookAtStore]:
+        return [check for way in self._all for check in way.loaded_runtime.checks]
 
     @cached_property
     def timers(self) -> dict[tuple[str, str], Fire]:
-        return self._merged("timer", lambda way: way.loaded.timers)
+        return self._merged("timer", lambda way: way.loaded_runtime.timers)
 
     @cached_property
     def parks(self) -> dict[tuple[str, str], Park]:
-        return self._merged("timer", lambda way: way.loaded.parks)
+        return self._merged("timer", lambda way: way.loaded_runtime.parks)
 
     @cached_property
     def actions(self) -> dict[str, Action]:
-        return self._merged("action", lambda way: {action.name: action for action in way.loaded.actions})
+        return self._merged("action", lambda way: {action.name: action for action in way.loaded_runtime.actions})
 
     def problem_of(self, error: BaseException) -> Problem | None:
         """Return the HTTP status and title that are registered for the class of an error, or for its nearest base

@@ -60,8 +60,9 @@ class Door:
         """Return the stored information about a token, or None if `token` is None and no token is needed. Raises
         `Refused` if the token is missing or invalid, or if `client` has sent too many invalid tokens.
 
-        If `entering` is true, a token that is bound to a namespace is read from the store, not from the cache. Another
-        server may have deleted that namespace, and created a new one with the same name.
+        If `entering` is true and the token is bound to a namespace, the token is read from the store, not from the
+        cache. The cached token may be wrong, because another server may have deleted the namespace and created a new
+        one with the same name.
         """
         now = self.app.engine.clock.now()
         self._slow_down(client, now)

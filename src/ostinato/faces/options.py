@@ -58,7 +58,12 @@ RUN_OPTIONS = (
     Option(
         "concurrency", Kind.WHOLE_OR_OBJECT, 'How many run at once, or JSON such as \'{"key": "mail", "most": 2}\'.'
     ),
-    Option("at_most_once", Kind.FLAG, "Never try it again, whatever happens, or do.", "--at-most-once/--at-least-once"),
+    Option(
+        "at_most_once",
+        Kind.FLAG,
+        "Never retry, not even after a crash; or retry as usual.",
+        "--at-most-once/--at-least-once",
+    ),
 )
 # Steps of a function have retries and timeouts, the function itself has not.
 FUNCTION_OPTIONS = tuple(option for option in RUN_OPTIONS if option.name not in ("retry", "timeout", "at_most_once"))

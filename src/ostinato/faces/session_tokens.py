@@ -9,9 +9,10 @@ from datetime import datetime
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role, TokenInfo
 from ostinato.errors import Conflict, NotFound, OstinatoError
+from ostinato.flows.store import statement
 from ostinato.flows.views import SessionInfo
 from ostinato.model import read_length
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, optional_datetime, to_datetime
 
@@ -20,7 +21,8 @@ _LONGEST = 3600 * SECOND  # the longest lifetime of a session token
 
 @dataclass(frozen=True, slots=True)
 class SessionToken:
-    """The description of a session token, without its secret. A tool called with the token sees the turn `turn_id`."""
+    """The description of a session token, without its secret. Tools that are called with the token see the turn whose
+    id is `turn_id`."""
 
     id: str
     agent: str
@@ -36,12 +38,12 @@ class SessionToken:
 async def mint_session_token(
     app: Ostinato, session_id: str, *, turn_id: str | None = None, expires_in: Length = "15m"
 ) -> str:
-    """Create a token for a session, and return the token. An agent's tools that are called with it act for the
-    session's user.
+    """Create a token for a session, and return the token. An agent's tools act for the session's user if the caller of
+    the tools sends this token.
 
-    The token is bound to one turn of the session: the turn `turn_id`, or the newest turn if `turn_id` is None. Tools
-    that are called with the token see this turn. The token is valid for the time `expires_in`, but no longer than the
-    session lasts. `expires_in` is a text such as `"5m"`, or a number of seconds.
+    The token is bound to one turn of the session, and the tools see this turn. It is the turn whose id is `turn_id`, or
+    the newest turn if `turn_id` is None. The token is valid for the time `expires_in`, but no longer than the session
+    lasts. `expires_in` is a text such as `"5m"`, or a number of seconds.
 
     Call this on the app of the session's namespace. Raises `OstinatoError` if `expires_in` is not positive or is longer
     than an hour. Raises `NotFound` if there is no such session or turn. Raises `Conflict` if the session has ended or
@@ -71,7 +73,7 @@ async def create_session_token(
     now = app.engine.clock.now()
 
     def forget_expired(_: int) -> Operation[None]:
-        yield sql("drop_expired_agent_tokens", now=now)
+        yield statement("drop_expired_session_tokens", now=now)
 
     bound = {"agent": session.agent, "session": session.id, "turn": await _turn(app, session, turn_id)}
     await app.store.run(forget_expired)

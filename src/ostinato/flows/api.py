@@ -7,13 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import orjson
-
 from ostinato.engine.context import to_json
 from ostinato.engine.group_commit import is_trouble
 from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.listeners import wait_for_event
-from ostinato.engine.rows import audit
+from ostinato.engine.rows import audit, whole_run
 from ostinato.engine.ways import Host
 from ostinato.errors import (
     Conflict,
@@ -29,7 +27,7 @@ from ostinato.errors import (
 from ostinato.flows import people
 from ostinato.flows.consent import accept_message
 from ostinato.flows.content import check_flow
-from ostinato.flows.definition import Agent, AgentCodes, make_agent
+from ostinato.flows.definition import Agent, AgentCodes, make_agent, read_declaration
 from ostinato.flows.errors import Denied
 from ostinato.flows.hooks import UserInfo
 from ostinato.flows.model import (
@@ -47,6 +45,7 @@ from ostinato.flows.read_values import read_choice, read_truth
 from ostinato.flows.runner import check_turn, look_at_turn
 from ostinato.flows.schedules.api import AgentSchedules
 from ostinato.flows.store import (
+    TURN_WIDTH,
     fetch,
     read_escalation,
     read_message,
@@ -82,11 +81,13 @@ from ostinato.flows.views import (
     user_info,
     user_json,
 )
-from ostinato.model import read_length
-from ostinato.store.contract import Operation, Rows, Statement
+from ostinato.model import Run, read_length
+from ostinato.run_views import RunInfo, run_info
+from ostinato.store.contract import Operation, Rows, Statement, sql
 from ostinato.when import zones
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND
+from ostinato.why_unfinished import warn_without_nodes, why_not_over
 
 if TYPE_CHECKING:
     from ostinato.flows.campaigns.api import Campaigns
@@ -159,12 +160,13 @@ class Agents:
     async def declared(self) -> Mapping[str, Mapping[str, Any]]:
         """Return the agents that any node has declared, as a mapping from name to declaration."""
         rows = await self._fetch(statement("declared_agents"))
-        stored = {name: orjson.loads(text) for name, text, _ in rows}
+        stored = {name: read_declaration(text) for name, text, _ in rows}
         here = {name: agent.declaration() for name, agent in self.codes.by_name.items()}
         return {**stored, **here}
 
     async def get(self, agent: str) -> Mapping[str, Any]:
-        """Return an agent's declaration, such as its zone and flows. Raises `NotFound` if no node has declared it."""
+        """Return an agent's declaration, such as its time zone and flows. Raises `NotFound` if no node has declared
+        it."""
         check_text(agent, "the agent's name")
         code = self.codes.get(agent)
         if code is not None:
@@ -250,12 +252,14 @@ class Agents:
         return TurnHandle(self, accepted)
 
     async def outcome(self, turn_id: str, timeout: Length | None = None) -> TurnOutcome:
-        """Wait until a turn is over, and return its outcome.
+        """Wait until a turn is over, and return its outcome. Logs a warning if no node runs on the store.
 
-        Raises `NotFound` if there is no such turn, or `TimeoutError` if the turn is not over within `timeout`.
+        Raises `NotFound` if there is no such turn, or `TimeoutError` if the turn is not over within `timeout`. The
+        message of `TimeoutError` says what the turn's session waits for.
         """
         host = self._around.host
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
+        warned = host.node() is not None
         with host.engine().listeners.watching() as news:
             try:
                 async with asyncio.timeout(seconds):
@@ -264,17 +268,34 @@ class Agents:
                         outcome = await self._find_outcome(turn_id, look=False)
                         if outcome is not None:
                             return outcome
+                        if not warned:
+                            warned = True
+                            await warn_without_nodes(host.store, host.engine().clock.now(), f"turn {turn_id}", turn_id)
                         await wait_for_event(news, _POLL)
                         if not news.is_set() and (outcome := await self._find_outcome(turn_id, look=True)):
                             return outcome
             except TimeoutError:
-                raise TimeoutError(f"turn {turn_id} is not over within {timeout}") from None
+                words = await why_not_over(host.store, host.engine().clock.now(), self._session_run(turn_id))
+                raise TimeoutError(f"turn {turn_id} is not over within {timeout}; its session: {words}") from None
+
+    async def _session_run(self, turn_id: str) -> RunInfo:
+        """Return the run that handles the turns of a turn's session."""
+
+        def read(_: int) -> Operation[Run]:
+            (row,) = yield statement("turn_with_session", id=turn_id)
+            session = read_session(row[TURN_WIDTH:])
+            runs = yield sql("runs_by_ids", [(session.run_id,)])
+            if not runs:
+                raise NotFound(f"the run of session {session.id} is deleted")
+            return whole_run(runs[0])
+
+        return run_info(await self._around.host.store.read(read))
 
     async def _find_outcome(self, turn_id: str, *, look: bool) -> TurnOutcome | None:
         """Return the outcome of a turn. Return None if the turn is not over, or if the store cannot be reached.
 
-        With `look`, also check the run of the turn's session. If that run is over but the turn has no outcome yet, end
-        the session, and return a failed outcome.
+        If `look` is true, also check the run of the turn's session. If that run is over but the turn has no outcome
+        yet, end the session, and return a failed outcome.
         """
         host = self._around.host
         try:
@@ -360,7 +381,7 @@ class Agents:
         *,
         name: Any = _KEEP,
         address: Any = _KEEP,
-        zone: Any = _KEEP,
+        tz: Any = _KEEP,
         locale: Any = _KEEP,
         consent: Any = _KEEP,
         data: Any = _KEEP,
@@ -372,9 +393,9 @@ class Agents:
         for field, value in (("name", name), ("address", address), ("locale", locale)):
             if value is not _KEEP and not (value is None and field != "address"):
                 check_text(value, f"the user's {field}")
-        if zone is not _KEEP and zone is not None:
-            check_text(zone, "the user's zone")
-            zones.zone(zone, "the user's zone")
+        if tz is not _KEEP and tz is not None:
+            check_text(tz, "the user's tz")
+            zones.zone(tz, "the user's tz")
         if consent is not _KEEP:
             read_choice(consent, "the user's consent", CONSENTS)
         if data is not _KEEP and not isinstance(data, Mapping):
@@ -388,7 +409,7 @@ class Agents:
         fields = {
             "name": name,
             "address": address,
-            "zone": zone,
+            "zone": tz,
             "locale": locale,
             "consent": consent,
             "data": stored,
@@ -399,11 +420,11 @@ class Agents:
         return info
 
     async def delete_user(self, agent: str, external_id: str, *, request_id: str | None = None) -> None:
-        """Delete a user with all of their messages, turns and sessions.
+        """Delete a user with all of their messages, turns and sessions. The runs of the sessions are not deleted now,
+        but after `keep_runs`, like all other runs.
 
-        Raises `NotFound` if there is no such user, or `Conflict` if the user has an open session. The runs of the
-        sessions are deleted after `keep_runs`, like all other runs. Repeated calls with the same `request_id` delete
-        once.
+        Raises `NotFound` if there is no such user, or `Conflict` if the user has an open session. Repeated calls with
+        the same `request_id` delete the user only once.
         """
         place = self._place(agent, await self.get(agent))
         host, what = self._around.host, f"delete user {digest(agent, external_id)}"
@@ -440,8 +461,8 @@ class Agents:
     async def sessions(
         self, agent: str, *, user: str | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[SessionInfo]:
-        """Return an agent's sessions, newest first. With `user`, return only the sessions of this user. `before` is the
-        last id of the previous page."""
+        """Return an agent's sessions, newest first. If `user` is given, return only the sessions of this user. `before`
+        is the last id of the previous page."""
         check_limit(limit)
         await self.get(agent)  # raises `NotFound` if there is no such agent
         user_id = "" if user is None else (await self.user(agent, user)).id
@@ -576,10 +597,11 @@ class Agents:
         return TurnHandle(self, accepted)
 
     async def _allow(self, agent: str, action: str, subject: str) -> Place:
-        """Check that the actor may do `action`. Return the `Place`, the context for a transaction that does it.
-        `subject` is what the action applies to: a user's external id, an escalation's id, or an empty text.
+        """Check that the actor may do `action`. Return a `Place`, the context of the transaction in which the caller
+        can then do the action. If the actor may not do the action, write an event about the refusal, and raise
+        `Denied`.
 
-        If the actor may not do it, write an event about the refusal, and raise `Denied`.
+        `subject` is what the action applies to: a user's external id, an escalation's id, or an empty text.
         """
         declared = await self.get(agent)
         place = self._place(agent, declared)

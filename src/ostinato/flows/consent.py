@@ -45,10 +45,8 @@ def wanted_consent(text: str | None, settings: Mapping[str, Any], consent: str) 
 def accept_message(
     place: Place, turn_input: TurnInput, profile: Profile | None, settings: Mapping[str, Any]
 ) -> Operation[Accepted]:
-    """Accept an input as a turn. If the input is a message that opts out or in, change the user's consent.
-
-    Both happen in one transaction. The consent changes even during a takeover, and even if the turn fails later.
-    """
+    """Accept an input as a turn. If the input is a message that opts out or in, change the user's consent in the same
+    transaction. The consent changes even during a takeover, and even if the turn fails later."""
     if turn_input.source != "inbound":
         return (yield from accept_turn(place, turn_input, profile))
     metadata = {name: value for name, value in turn_input.metadata.items() if name != CHANGE}

@@ -99,10 +99,15 @@ class FlowContext:
     # Talking
 
     async def say(self, text: str, **structured: Any) -> bool:
-        """Send a message to the user, and return whether it was sent.
+        """Send a message to the user, and return whether it was sent. If it is unknown whether the message was
+        delivered, return False.
 
-        The message is not sent, for example, if a hook cancels it, if a person has taken over, if the user has opted
-        out, or if the transport fails. If it is unknown whether the message was delivered, the result is False.
+        Some reasons why a message is not sent are:
+
+        - A hook cancels the message.
+        - A person has taken over.
+        - The user has opted out.
+        - The transport fails.
         """
         check_text(text, "what ctx.say says")
         return await self._session.respond(Candidate(text, "flow", structured or None))
@@ -219,12 +224,14 @@ class FlowContext:
         return id
 
     def _due(self, timeout: Length | None) -> datetime | None:
-        """Return when a wait that begins now times out, or None without a timeout. A replay returns the same time."""
+        """Return when a wait that begins now times out, or None if `timeout` is None. A replay returns the same
+        time."""
         length = read_positive_length(timeout, "timeout")
         return None if length is None else self._session.ctx.now() + timedelta(microseconds=length)
 
     async def _resolution(self, id: str, *, timed_out: bool) -> Resolution:
-        """Return the decision about an escalation. With `timed_out`, first close the escalation if it is pending."""
+        """Return the decision about an escalation. If `timed_out` is true, first close the escalation if it is
+        pending."""
 
         def read(place: Any) -> Operation[dict[str, Any]]:
             if timed_out:

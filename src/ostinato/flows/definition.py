@@ -106,7 +106,7 @@ class AgentSettings:
     """The settings of an agent, read from its declaration. Lengths are in microseconds."""
 
     name: str
-    zone: str
+    tz: str
     model: Model | None
     transport: Transport
     prompt: str | Callable[..., Any]
@@ -145,7 +145,7 @@ class Agent:
 
     @property
     def schedule_zone(self) -> str:
-        return self.settings.scheduler.timezone or self.settings.zone
+        return self.settings.scheduler.tz or self.settings.tz
 
     @property
     def function_name(self) -> str:
@@ -391,7 +391,7 @@ class Agent:
         """Return the facts about the agent that other processes need, as a JSON object."""
         settings = self.settings
         return {
-            "zone": settings.zone,
+            "tz": settings.tz,
             "queue": settings.queue,
             "keep": settings.keep,
             "flows": {
@@ -410,6 +410,24 @@ class Agent:
         }
 
 
+def write_declaration(declaration: Mapping[str, Any]) -> str:
+    """Return the text that stores the result of `Agent.declaration`. Stores keep the former names of the field `tz`,
+    `zone` and `scheduler.timezone`, so that nodes of older versions can read them."""
+    stored = {"zone" if name == "tz" else name: value for name, value in declaration.items()}
+    scheduler = declaration["scheduler"]
+    stored["scheduler"] = {"timezone" if name == "tz" else name: value for name, value in scheduler.items()}
+    return orjson.dumps(stored).decode()
+
+
+def read_declaration(text: str) -> dict[str, Any]:
+    """Read a declaration from the text of `write_declaration`."""
+    stored = orjson.loads(text)
+    scheduler = stored.get("scheduler") or {}
+    declaration = {"tz" if name == "zone" else name: value for name, value in stored.items()}
+    declaration["scheduler"] = {"tz" if name == "timezone" else name: value for name, value in scheduler.items()}
+    return declaration
+
+
 def session_function(agent: str) -> str:
     """Return the name of the durable function that handles the sessions of an agent."""
     return f"agent/{agent}"
@@ -418,7 +436,7 @@ def session_function(agent: str) -> str:
 def make_agent(
     name: str,
     *,
-    timezone: str,
+    tz: str = "",
     model: Model | None,
     transport: Transport,
     prompt: str | Callable[..., Any] = "",
@@ -443,8 +461,10 @@ def make_agent(
     where = f"agent {name!r}"
     if "/" in name or len(name) > 100:
         raise OstinatoError(f"{where}: a name has no slash, and at most 100 characters")
-    check_text(timezone, f"{where}: the timezone")
-    zones.zone(timezone, f"{where}: timezone")
+    if tz == "":
+        raise OstinatoError(f"{where} has no tz, its time zone; write tz='Europe/Berlin'")
+    check_text(tz, f"{where}: tz")
+    zones.zone(tz, f"{where}: tz")
     if model is not None and not callable(getattr(model, "complete", None)):
         raise OstinatoError(f"{where}: model {short_repr(model)} has no `complete`; write OpenAIModel(…)")
     if not callable(getattr(transport, "send", None)) or not isinstance(getattr(transport, "idempotent", None), bool):
@@ -483,13 +503,13 @@ def make_agent(
         raise OstinatoError(f"{where}: schedules {short_repr(schedules)} are not an object of definitions by key")
     for key, document in (schedules or {}).items():
         check_text(key, f"{where}: the key of a schedule")
-        read_definition(document, scheduling.timezone or timezone, f"{where}: schedules[{key!r}]")
+        read_definition(document, scheduling.tz or tz, f"{where}: schedules[{key!r}]")
     if isinstance(tools, str) or not isinstance(tools, Sequence):
         raise OstinatoError(f"{where}: tools {short_repr(tools)} are not a list; write tools=[schedule_tools(…)]")
     return Agent(
         AgentSettings(
             name=name,
-            zone=timezone,
+            tz=tz,
             model=model,
             transport=transport,
             prompt=prompt,
@@ -547,10 +567,8 @@ def _names_in_words(names: Sequence[str]) -> str:
 
 
 def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str] | None:
-    """Return the field names of the model that is nested in `model` at the path `place`.
-
-    If the path is empty, this is `model` itself. Return None if no model is known at this path.
-    """
+    """Return the field names of the model that is nested in `model` at the path `place`. If the path is empty, return
+    the field names of `model` itself. Return None if no model is known at this path."""
     kinds: list[Any] = [model]
     for part in place:
         kinds = [inner for kind in kinds for inner in _kinds_inside(kind, part)]
@@ -559,11 +577,15 @@ def _names_at(model: type[BaseModel], place: Sequence[Any]) -> list[str] | None:
 
 
 def _kinds_inside(kind: Any, part: str | int) -> list[Any]:
-    """Return the types that one part of a value may have. `kind` is the type of the whole value. If no type is known,
-    return [].
+    """Return the types that one part of a value may have. `kind` is the type of the whole value. `part` is one step of
+    a path in a pydantic error, and can be:
 
-    `part` is one step of a path in a pydantic error: a field of a model, an index of a list, a key of a dict, or the
-    name of a model that is a member of a union.
+    - a field of a model
+    - an index of a list
+    - a key of a dict
+    - the name of a model that is a member of a union
+
+    Return [] if no type is known.
     """
     if not _is_model(kind):
         items = get_args(kind)

@@ -14,8 +14,8 @@ In two cases, the run of the session must handle the turn. The run finds the tur
 - The turn needs a recorded step, because of a flow, a tool, a wait or another attempt. This node then releases the run.
 - This node is lost.
 
-If this node may already have sent a message of the turn, the run sends this message again only if the transport is
-idempotent, which means that the receiver detects duplicates.
+In both cases, this node may already have sent a message of the turn. The run sends such a message again only if the
+transport is idempotent, which means that the receiver detects duplicates.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import orjson
 
 from ostinato.engine import job_logging
 from ostinato.engine.application_errors import application_error
-from ostinato.engine.executor import Fatal, describe_error
+from ostinato.engine.executor import Fatal, describe_error, is_closing
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.log import log
 from ostinato.engine.outages import read_patiently
@@ -118,8 +118,8 @@ class DirectTurns:
         - a `DirectRoom`, the permission to begin direct turns, or None
         - an empty list, to which the caller adds the direct turns that it begins
 
-        If the first value is None, this node cannot handle direct turns now, and the caller must leave new turns to the
-        runs of their sessions. If the `room` of the `DirectRoom` is 0, the caller must begin no turn now. After the
+        If the first value is None, this node cannot handle direct turns now. The caller must then leave new turns to
+        the runs of their sessions. If the `room` of the `DirectRoom` is 0, the caller must begin no turn now. After the
         block, this node handles the turns in the list.
         """
         claimer = self.host.engine().claimer
@@ -140,7 +140,8 @@ class DirectTurns:
             claimer.give_back(claim, [turn.run for turn in begun], self._handle)
 
     async def _wait_for_slots(self) -> None:
-        """Wait for a free slot, for at most `_LONG` seconds. Return at once if a direct turn is in progress."""
+        """Wait until a slot is free, for at most `_LONG` seconds, while other runs use all slots. Do not wait for slots
+        that direct turns use: for these, the caller checks with `_are_slow` whether they are soon free."""
         for _ in range(_LOOKS):
             if self._begun or self.host.engine().claimer.share_is_free:
                 return
@@ -200,11 +201,11 @@ class DirectTurns:
         return [answers[id(item)] for item in items]
 
     async def _look_for_takeovers(self, intents: Sequence[Intent], answers: Mapping[int, Any]) -> None:
-        """Check for each message that will be sent whether a person has taken over its session. Store the result as
-        `taken` in the answer for the message.
+        """For each message that is about to be sent, check whether a person has taken over the message's session.
 
-        `intents` are the messages. `answers` has the answer of `write_turns` for each of them, under the key
-        `id(intent)`. If the answer is a dict with a `key`, the message will be sent. All other answers stay unchanged.
+        `intents` are the messages. `answers[id(intent)]` is the answer of `write_turns` for a message. If this answer
+        is a dict with a `key`, the message is about to be sent. Set `taken` in such a dict to the result of the check.
+        All other answers stay unchanged.
         """
         sending = [
             intent for intent in intents if isinstance(answers[id(intent)], dict) and "key" in answers[id(intent)]
@@ -238,13 +239,16 @@ class DirectContext:
           the turn, because attempts must be recorded.
         - If the function fails and the step allows no other attempt, raise `StepFailed`.
         """
+        task = asyncio.current_task()
         self._turns.calling += 1
         try:
             if step.timeout is None:
                 return await step.function()
             async with asyncio.timeout(step.timeout / SECOND):
                 return await step.function()
-        except Exception as problem:
+        except (Exception, KeyboardInterrupt, SystemExit, GeneratorExit) as problem:
+            if is_closing(problem, task):
+                raise
             final = isinstance(problem, Fatal) or bool(application_error(problem).get("non_retryable"))
             if step.retry.attempts > 1 and not final:
                 raise NotDirect from problem
@@ -345,7 +349,7 @@ class DirectTurn(SessionActor):
     async def _is_taken_over(self, intent: Mapping[str, Any]) -> bool:
         return bool(intent["taken"])
 
-    async def _said(self, turn: LiveTurn) -> list[MessageRecord]:
+    async def _read_conversation(self, turn: LiveTurn) -> list[MessageRecord]:
         return []  # the session is new
 
     async def _run_flow(self, name: str, input: Mapping[str, Any] | None) -> Following | None:

@@ -18,7 +18,7 @@ import orjson
 from ostinato.engine.claims import NewRun
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import event_row
-from ostinato.engine.runs import End, created, end
+from ostinato.engine.runs import End, created_event, end
 from ostinato.flows.campaigns.model import KEY, STOPPED
 from ostinato.flows.campaigns.store import campaign_statement
 from ostinato.flows.model import MAIL, OPTED_OUT, Outcome, SessionRecord, TurnRecord, UserRecord
@@ -116,7 +116,7 @@ class DirectRoom:
                 )
             )
             mails.append(mail_row(direct_mail(place, run.id, turn.id)))
-            events += [created(run, place.now), event_row(place.now, run, "run:started", node=self.node)]
+            events += [created_event(run, place.now), event_row(place.now, run, "run:started", node=self.node)]
         yield statement("insert_sessions", [session_row(begun.session) for begun in turns])
         yield sql("insert_taken", new, now=place.now, node=self.node, token=self.token)
         yield function_statement("insert_messages", mails)

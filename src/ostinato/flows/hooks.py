@@ -23,7 +23,7 @@ class UserInfo:
     external_id: str
     address: str
     name: str | None
-    zone: str | None
+    tz: str | None
     locale: str | None
     consent: str
     consent_at: datetime | None

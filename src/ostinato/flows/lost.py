@@ -21,8 +21,8 @@ FINDINGS = 200  # most rows that one query returns
 
 
 def end_lost_sessions(rows: Rows, now: Micros, new_id: Callable[[Micros], str]) -> Operation[None]:
-    """End the sessions in `rows` whose run is over. Each row is a session id, a user id and a run id. Each session's
-    user is locked first."""
+    """End the sessions in `rows` whose run is over. Each row is a session id, a user id and a run id. Lock the user of
+    a session before ending the session."""
     for id, user_id, _ in sorted(rows, key=lambda row: str(row[1])):  # users are locked in one order
         yield from end_if_lost(id, user_id, now, new_id)
 
@@ -37,9 +37,11 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
     """Return a finding for each session and campaign that is open although its run ended more than `LONG` ago or was
     deleted. Return at most `FINDINGS` findings for sessions, and as many for campaigns.
 
-    With `repair`, end the sessions, and take one step to end each campaign. If the campaign is over after this step,
-    its finding is marked as repaired. Otherwise the status of the campaign is now `stopping`, its finding is not marked
-    as repaired, and the next call with `repair` takes the next step.
+    If `repair` is true, end these sessions, and take one step to end each of these campaigns:
+
+    - If the campaign is over after this step, mark its finding as repaired.
+    - Otherwise the campaign now has the status `stopping`, and its finding is not marked as repaired. The next call
+      with `repair` takes the next step.
     """
     rows = yield statement("lost_sessions", before=now - LONG, limit=FINDINGS)
     if repair:

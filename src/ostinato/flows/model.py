@@ -94,9 +94,9 @@ class TurnInput:
     - `user`: the user's external id
     - `key`: identifies the input; inputs of one user with the same key are handled once
     - `flow`: the flow to begin, or None, if hooks and the router choose
-    - `bootstrap`: whether the turn may open a session; if false, a turn for a user without an active session is skipped
-    - `session_id`: the only session in which the turn may begin, or None, if it may begin in any session; if the user's
-      active session is another one, the turn is skipped; if `bootstrap` is true, this field has no effect
+    - `session_id`: the session for which the turn is meant, or None for any session
+    - `bootstrap`: what happens if that session is not active: if true, the turn goes to the user's active session, and
+      opens one if there is none; if false, the turn is skipped
     - `on_active_flow`: what the turn does while a flow waits for the user: `skip`, `defer` or `replace`
     - `defer_max`: how long the turn may be deferred, as a text such as `"2h"` or in seconds; None means a day
     - `metadata`: values that flows and hooks get unchanged

@@ -103,8 +103,8 @@ def checked_reply(reply: object) -> ModelReply:
 
 
 class Model(Protocol):
-    """A language model. If `complete` fails, it raises `ModelFailed` if another attempt may succeed, and `ModelRefused`
-    otherwise."""
+    """A language model. `complete` returns the answer to a request. If it cannot, it raises `ModelFailed` if another
+    attempt may succeed, and `ModelRefused` if another attempt would not help."""
 
     async def complete(self, request: ModelRequest, egress: Egress) -> ModelReply: ...
 

@@ -7,8 +7,6 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import orjson
-
 from ostinato.engine.kinds import Body
 from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.node import Engine
@@ -18,7 +16,7 @@ from ostinato.flows.api import Agents, Around
 from ostinato.flows.campaigns.changes import end_lost_campaign
 from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
 from ostinato.flows.campaigns.run import Surroundings, campaign_function
-from ostinato.flows.definition import Agent, AgentCodes
+from ostinato.flows.definition import Agent, AgentCodes, write_declaration
 from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.lost import FINDINGS, end_lost_sessions, lost_campaigns, scan
 from ostinato.flows.model import TURN_FUNCTION
@@ -62,13 +60,13 @@ class AgentsPart(Part):
 
     @property
     def _newest(self) -> AgentsPart:
-        """The `AgentsPart` that the app uses now. `app.configure` replaces the `AgentsPart` of an app. This is the
-        latest replacement of this object, or this object itself if it was not replaced."""
+        """The `AgentsPart` that the app uses now. This is usually the object itself. But `app.configure` replaces the
+        `AgentsPart` of the app, and the replaced object then returns its latest replacement."""
         return self if self._successor is None else self._successor._newest
 
     def _declare(self, agent: Agent) -> None:
-        """Declare the durable function for an agent's sessions, and add the agent's tools for schedules. With the first
-        agent, also declare the durable functions that all agents share."""
+        """Declare the durable function for an agent's sessions, and add the agent's tools for schedules. If this is the
+        first agent, also declare the durable functions that all agents share."""
         functions = self.host.way("functions")
 
         async def session(
@@ -119,7 +117,7 @@ class AgentsPart(Part):
         if not agents:
             return
         check_agreement(agents)
-        rows = [(agent.name, orjson.dumps(agent.declaration()).decode(), now) for agent in agents]
+        rows = [(agent.name, write_declaration(agent.declaration()), now) for agent in agents]
 
         def declare(_: int) -> Operation[None]:
             yield statement("declare_agents", rows)

@@ -71,10 +71,10 @@ def escalate(
 
     - `async_resolution`: decide the question
     - `live_takeover`: take over the conversation with the user
-    - `proxy`: answer the flow in place of the user. The person gets the user's messages, and the flow gets the person's
+    - `proxy`: answer the flow in place of the user; the person gets the user's messages, and the flow gets the person's
 
     Repeated calls with the same `id` ask once. A session has at most one proxy. If `mode` is `proxy` and the session
-    already has another proxy, raise `Conflict`. With `replace`, end the other proxy instead.
+    already has another proxy, `replace` decides: if true, the other proxy ends; if false, raise `Conflict`.
     """
     user, session, turn = yield from load_turn(turn_id)
     if mode == PROXY:
@@ -108,11 +108,12 @@ def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: boo
 
 def close_escalation(place: Place, id: str, status: str, event: str) -> Operation[EscalationRecord]:
     """Close a pending escalation: set its status to `status`, and write the event `event`. Return the escalation.
+    Nothing changes in two cases:
 
-    Nothing changes in two cases: the escalation is not pending; or `status` is `timed_out`, and a person has begun the
-    takeover that the escalation asked for.
+    - The escalation is not pending.
+    - `status` is `timed_out`, but a person has already begun the takeover that the escalation asked for.
     """
-    escalation, _, session = yield from _locked(place.namespace, id)
+    escalation, _, session = yield from _lock_escalation(place.namespace, id)
     if escalation.status != "pending":
         return escalation
     if status == "timed_out" and escalation.mode == LIVE and has_person(session):
@@ -127,7 +128,7 @@ def close_escalation(place: Place, id: str, status: str, event: str) -> Operatio
 def resolve(place: Place, id: str, approved: bool, message: str | None, action: Any, actor: str) -> Operation[None]:
     """Decide an escalation, and wake the flow that asked. Raises `NotFound` if there is no such escalation. Raises
     `Conflict` if the escalation is not pending, or if the run of its session has ended."""
-    escalation, user, session = yield from _locked(place.namespace, id)
+    escalation, user, session = yield from _lock_escalation(place.namespace, id)
     if escalation.agent != place.agent:
         raise NotFound(f"there is no escalation {id!r}")
     if escalation.status != "pending":
@@ -146,7 +147,7 @@ def resolve(place: Place, id: str, approved: bool, message: str | None, action: 
         yield from _wake(place, user, session, f"resolve/{id}", {"cause": RESOLUTION, "escalation": id})
 
 
-def _locked(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRecord, SessionRecord]]:
+def _lock_escalation(namespace: str, id: str) -> Operation[tuple[EscalationRecord, UserRecord, SessionRecord]]:
     rows = yield statement("escalation_by_id", id=id)
     if not rows or (escalation := read_escalation(rows[0])).namespace != namespace:
         raise NotFound(f"there is no escalation {id!r}")

@@ -186,8 +186,8 @@ def settled(
     producer: str,
     policy: Mapping[str, Any],
 ) -> tuple[MessageRecord | None, list[Row]]:
-    """Return what to write after the message `stored` was sent: a new message of the conversation or None, and event
-    rows.
+    """Return two values, which the caller must write after the message `stored` was sent, or after sending it failed: a
+    message for the conversation, and event rows.
 
     - If sending failed, the first value is None.
     - If `stored` is a user's message that was forwarded to a person, the first value is None.

@@ -32,7 +32,8 @@ MOST_PARAMS = 16 << 10  # bytes
 MOST_USERS = 1_000  # of a segment of named users
 MOST_DAYS = 3_660
 
-_TEXTS = ("external_id", "address", "name", "zone", "locale", "consent")
+_TEXTS = ("external_id", "address", "name", "tz", "locale", "consent")
+_FORMER_TZ = "zone"  # the name of `tz` in queries that were stored before it was renamed
 _TIMES = ("created", "active")
 _FIELDS = (*_TEXTS, *_TIMES, "tags")
 _WORDS = frozenset(("and", "or", "not", "in", "has", "true", "false", "null"))
@@ -276,6 +277,8 @@ class _Parser:
     def _term(self) -> Term:
         self._terms += 1
         name = self._take()
+        if name == Token("name", _FORMER_TZ, name.at):
+            name = Token("name", "tz", name.at)
         if self._terms > MOST_TERMS:
             raise self._problem(name, f"more than {MOST_TERMS} comparisons")
         if name.kind != "name":
@@ -295,7 +298,8 @@ class _Parser:
                 raise self._problem(name, f"{short_repr(name.text)} is deeper than 5 levels")
             return
         if name.text not in _FIELDS:
-            hint = did_you_mean(name.text, (*_FIELDS, f"data.{name.text}")) or f"there are {', '.join(_FIELDS)}, data.…"
+            hint = did_you_mean(name.text, _FIELDS)
+            hint = hint or f"did you mean 'data.{name.text}'? The other fields are {', '.join(_FIELDS)}"
             raise self._problem(name, f"users have no field {short_repr(name.text)}; {hint}")
 
     def _check_operator(self, name: Token, operator: Token) -> None:
@@ -381,7 +385,7 @@ def _field(name: str, user: UserRecord, tags: Sequence[str], data: Any) -> Any:
     if name == "tags":
         return tags
     if not name.startswith("data."):
-        return getattr(user, name)
+        return user.zone if name == "tz" else getattr(user, name)
     value = data
     for key in name.split(".")[1:]:
         if not isinstance(value, Mapping):

@@ -23,7 +23,7 @@ from ostinato.engine.crashes import CRASHES
 from ostinato.engine.executor import Fatal
 from ostinato.engine.outages import read_patiently
 from ostinato.engine.ways import Host
-from ostinato.errors import NotFound, OstinatoError, short_repr
+from ostinato.errors import NotFound, OstinatoError, error_text, short_repr
 from ostinato.flows import people, responses, turns
 from ostinato.flows.calling import call as call_either
 from ostinato.flows.consent import reply_for
@@ -187,8 +187,9 @@ class SessionActor:
         return result
 
     def bounded(self, policy: StepFunction[..., Any]) -> StepFunction[..., Any]:
-        """Return a copy of the step `policy` that fails after too many crashes. If `CRASHES` nodes in a row were lost
-        while they ran this session, the copy raises `Fatal` instead of calling the step's function."""
+        """Return a step like `policy` that first checks how many nodes have crashed. If `CRASHES` nodes in a row were
+        lost while they ran this session, the returned step raises `Fatal` and does not call the function of
+        `policy`."""
 
         def check() -> None:
             if self.ctx.crashes >= CRASHES:
@@ -231,8 +232,11 @@ class SessionActor:
         self.ctx.continue_as({"session": self.session_id, "deferred": self.deferred, "ending": self.ending})
 
     async def _next(self) -> str | None:
-        """Return the id of the next turn. If no deferred turn is left, wait for a new turn. If none comes for a long
-        time, end the session, and return None."""
+        """Return the id of the next turn: the first deferred turn or, if no turn is deferred, the next turn that comes.
+
+        If no turn comes for a long time, end the session, and return None. If the session can neither become idle nor
+        end, because a turn has just come or a person is involved, start this function again (see `_begin_again`).
+        """
         settings = self.agent.settings
         await self._skip_expired()
         if self.deferred:
@@ -562,9 +566,15 @@ class SessionActor:
         return None
 
     async def _choose_by_schema(self, text: str) -> str | None:
-        """Return the flow that the model chose in its answer `text`, or None. The model can choose a flow this way only
-        if the agent's router is a `SchemaFlow`, the turn is a user's message, and no flow is active. It can do so once
-        in a turn."""
+        """Return the flow that the model chose in its answer `text`, or the router's fallback if the choice cannot be
+        used. Return None if the model chose `classic`, or if it cannot choose a flow now. The model can choose a flow
+        only if all of these are true:
+
+        - The agent's router is a `SchemaFlow`.
+        - The turn is a user's message.
+        - No flow is active.
+        - The model has not chosen in this turn before.
+        """
         turn, route = self._current(), self.agent.route
         if not isinstance(route, SchemaFlow) or turn.source != "inbound" or turn.routed or self.flow is not None:
             return None
@@ -623,7 +633,7 @@ class SessionActor:
 
     async def _messages(self, turn: LiveTurn) -> list[dict[str, Any]]:
         """Return the messages for a request to the model: the prompt, and the conversation up to this turn."""
-        said = await self._said(turn)
+        said = await self._read_conversation(turn)
         prompt = self.agent.settings.prompt
         if callable(prompt):
             prompt = await call_either(prompt, self._hook_input())
@@ -638,7 +648,7 @@ class SessionActor:
             messages.append({"role": "user", "content": asked})
         return messages
 
-    async def _said(self, turn: LiveTurn) -> list[MessageRecord]:
+    async def _read_conversation(self, turn: LiveTurn) -> list[MessageRecord]:
         """Return the last messages of the session up to this turn, oldest first."""
         limit = self.agent.settings.history
         query = statement("said_in_session", session=self.session_id, before=f"{turn.id}2", limit=limit)
@@ -694,8 +704,9 @@ class SessionActor:
         )
 
     def _end_later(self, answer: Mapping[str, Any]) -> None:
-        """Read `answer`, the recorded result of a tool, command or hook. If it asks to end the session, remember this.
-        The session ends after this turn, or after the active flow, if there is one."""
+        """Read `answer`, the recorded result of a tool, command or hook. If the tool, command or hook has asked to end
+        the session, store the reason. The session then ends after this turn. If a flow is active, the session ends
+        after the flow."""
         for reason in answer.get("ended") or ():
             self.ending = str(reason)
 
@@ -1114,6 +1125,6 @@ def _most_arguments(function: Callable[..., Any]) -> int:
 
 
 def _reason(problem: BaseException) -> str:
-    words = problem.error.get("message", "") if isinstance(problem, StepFailed) else str(problem)
+    words = problem.error.get("message", "") if isinstance(problem, StepFailed) else error_text(problem)
     kind = problem.type if isinstance(problem, StepFailed) else type(problem).__name__
     return f"{kind}: {words}"[:300]

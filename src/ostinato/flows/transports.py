@@ -53,11 +53,12 @@ class InboundMessage:
 class Transport(Protocol):
     """Sends messages.
 
-    Set `idempotent` if the receiver ignores a message whose `key` it has already seen. Then a message is sent again if
-    it is unknown whether it was delivered.
+    `idempotent` says whether the receiver ignores a message if it has already seen the message's `key`. If it is true,
+    a message is sent again after an attempt whose result is unknown. If it is false, such a message is not sent again.
 
     `send` returns the id that the receiver gave to the message, or None if there is no such id. `send` raises `NotSent`
-    if the message was certainly not delivered. After any other exception, the delivery is unknown.
+    if the message was certainly not delivered. After any other exception, it is unknown whether the message was
+    delivered.
     """
 
     idempotent: bool
@@ -67,9 +68,10 @@ class Transport(Protocol):
 
 @dataclass(frozen=True)
 class WebhookTransport:
-    """Posts messages to a URL, and reads inbound messages. Both are signed by the Standard Webhooks convention.
+    """Posts messages to a URL, and reads inbound messages. The requests in both directions are signed by the Standard
+    Webhooks convention.
 
-    `secrets` may be references such as `secret://chat`. A message's key is sent in the header `webhook-id`. Set
+    `secrets` may be references such as `secret://chat`. The header `webhook-id` has the key of the message. Set
     `idempotent` if the receiver detects repeated keys.
     """
 

@@ -97,7 +97,7 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
 
     - If the user already has a turn with the same key, return that turn.
     - A message creates the user and the session if they do not exist.
-    - A scheduled turn never creates a user. It opens a session only with `turn_input.bootstrap`.
+    - A scheduled turn never creates a user. It opens a session only if `turn_input.bootstrap` is true.
 
     Raises `MailboxFull` if the session cannot accept a message now. The transport may try again later.
     """
@@ -163,7 +163,8 @@ def lock_known_user(place: Place, external_id: str) -> Operation[UserRecord]:
 def create_user(
     place: Place, external_id: str, profile: Profile, *, active: Micros | None = None
 ) -> Operation[UserRecord]:
-    """Insert, lock and return a user. If another transaction has just inserted the same user, return that one."""
+    """Insert, lock and return a user. If another transaction has just inserted the same user, lock and return that
+    user."""
     new = UserRecord(
         place.new_id(place.now),
         place.namespace,
@@ -245,7 +246,8 @@ def hand_over(
 ) -> Operation[SessionRecord]:
     """Send a turn to the run of `session`, and return the session that got the turn.
 
-    - If the run's mailbox is full and the turn is a message of the user or of a person, raise `MailboxFull`.
+    - If the run's mailbox is full and the turn is a message, raise `MailboxFull`. The message may be the user's, or one
+      of a person who has taken over the conversation.
     - If the run's mailbox is full and the turn is scheduled or resumed, store the turn as failed.
     - If `session` is None or its run is over, a new session gets the turn.
     """
@@ -338,7 +340,8 @@ def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[
 
 
 def why_lost(session: SessionRecord) -> Operation[str | None]:
-    """If the run of a session is over, return why the session must end: `canceled` or `lost`. Otherwise return None."""
+    """Return why a session must end because its run is over: `canceled` or `lost`. Return None if the run is not
+    over."""
     states = {id: status for id, status, *_ in (yield sql("states_of", [(session.run_id,)]))}
     return _reason_of_loss(states.get(session.run_id))
 
@@ -406,7 +409,7 @@ def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOu
     """Begin a turn. Return the turn and its outcome. The outcome is None if the turn must still be handled.
 
     - If the user has opted out, a scheduled turn is skipped.
-    - If the schedule was canceled or paused meanwhile, its turn is skipped.
+    - If a turn's schedule was canceled or paused after the turn was accepted, the turn is skipped.
     - If a person is involved in the session at present (`Hitl.active`), a scheduled turn is canceled.
     - If a person has taken over, or if a flow has asked for a takeover, a message of the user is forwarded to people.
       The turn is then over, unless the message has changed the user's consent. The agent must still confirm such a
@@ -552,8 +555,8 @@ _EVENTS = {
 def finish_turn(
     place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
 ) -> Operation[TurnOutcome]:
-    """Write the outcome of a turn, and return the outcome. If a run waits for it (`turn.reply_to`), also send the
-    outcome to that run. The caller must have locked the user."""
+    """Write the outcome of a turn, and return the outcome. If a run waits for the outcome (`turn.reply_to`), also send
+    the outcome to that run. The caller must have locked the user."""
     event = _finished(place, turn, session, outcome, reason)
     yield statement("update_turns", [turn_row(turn)])
     written = outcome_of(turn)

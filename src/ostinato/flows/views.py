@@ -121,11 +121,12 @@ def make_view(view: type[V], record: Any, **values: Any) -> V:
     return view(**values)
 
 
-def _loaded(text: str | None) -> Any:
+def _parse_json(text: str | None) -> Any:
     return None if text is None else orjson.loads(text)
 
 
 def user_json(user: UserRecord, tags: Sequence[str]) -> dict[str, Any]:
+    """Return a user as JSON, for `user_info`. The records of sessions contain it, so its fields keep their names."""
     return {
         "id": user.id,
         "external_id": user.external_id,
@@ -145,7 +146,8 @@ def user_json(user: UserRecord, tags: Sequence[str]) -> dict[str, Any]:
 def user_info(user: Mapping[str, Any]) -> UserInfo:
     moments = {name: user[name] for name in ("consent_at", "created", "active") if user[name] is not None}
     times = {name: to_datetime(instant) for name, instant in moments.items()}
-    return UserInfo(**{**user, **times, "tags": tuple(user["tags"])})
+    fields = {"tz" if name == "zone" else name: value for name, value in user.items()}
+    return UserInfo(**{**fields, **times, "tags": tuple(user["tags"])})
 
 
 def session_info(session: SessionRecord) -> SessionInfo:
@@ -166,9 +168,9 @@ def turn_view(turn: TurnRecord) -> TurnView:
 
 
 def message_info(message: MessageRecord) -> MessageInfo:
-    return make_view(MessageInfo, message, data=_loaded(message.data))
+    return make_view(MessageInfo, message, data=_parse_json(message.data))
 
 
 def escalation_info(escalation: EscalationRecord) -> EscalationInfo:
-    data, action = _loaded(escalation.data), _loaded(escalation.action)
+    data, action = _parse_json(escalation.data), _parse_json(escalation.action)
     return make_view(EscalationInfo, escalation, data=data, action=action)

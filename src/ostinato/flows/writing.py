@@ -23,7 +23,7 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 2.0  # seconds
 
 async def write_patiently(host: Host, make: Callable[[Micros], Operation[T]], *, nudge: bool = True) -> T:
     """Execute the operation that `make` returns, and return its result. While the store is unavailable, try again. Each
-    try calls `make` with the present time. With `nudge`, the node looks for ready runs afterwards."""
+    try calls `make` with the present time. If `nudge` is true, the node looks for ready runs afterwards."""
     pause = _FIRST_PAUSE
     while True:
         now = host.engine().clock.now()

@@ -21,9 +21,7 @@ def action_run(action: Action, namespace: str) -> Run:
     """Return the run that an action starts, without id and times. Raises OstinatoError if the action is invalid."""
     name, input = action.input.get(KIND), action.input.get(INPUT) or {}
     if not isinstance(name, str) or not name or not isinstance(input, Mapping):
-        raise OstinatoError(
-            f"action {dict(action.input)!r} names no function; write {{'function': name, 'input': {{…}}}}"
-        )
+        raise OstinatoError("the action names no function; write {'function': name, 'input': {…}}")
     options = {option: value for option, value in action.options.items() if option != "deadline"}
     builder = RunBuilder(name, None, None, options, namespace=namespace, actor=None, now=0)
     run, _ = builder.run("", input, None)
@@ -52,7 +50,7 @@ def find_unfit(schedules: Sequence[Schedule]) -> Operation[dict[str, OstinatoErr
 ACTION = ActionKind(
     KIND,
     action_run,
-    options=("queue", "priority", "deadline", "concurrency"),
+    options=("queue", "priority", "deadline", "serial_key", "concurrency"),
     find_unfit=find_unfit,
     timed=True,
 )

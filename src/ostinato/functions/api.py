@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Generic, TypeVar, cast, overload
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
 
 import orjson
 
@@ -38,17 +38,36 @@ from ostinato.functions.operations import Sending, refusal, start_with_messages
 from ostinato.functions.replay_check import replay
 from ostinato.functions.store import read_function, read_step, statement
 from ostinato.functions.views import DeclaredInfo, DrainInfo, FunctionInfo, StepInfo, function_info, in_order, step_info
-from ostinato.model import Run, Status, StatusName, Timer, read_length
+from ostinato.model import Limit, Run, Status, StatusName, Timer, read_length
+from ostinato.run_views import RunInfo, run_info
 from ostinato.store.contract import Operation, Row, Statement, sql
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros, to_datetime
+from ostinato.why_unfinished import warn_without_nodes, why_not_over
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 _LAST = "\x7f"  # after every id
 
 
-class FunctionHandle(Generic[T]):
+class FunctionStart(TypedDict, total=False):
+    """The keywords of `Functions.start`."""
+
+    id: str | None
+    at: datetime | str | None
+    send: Mapping[str, Any] | None
+    request_id: str | None
+    queue: str | None
+    priority: int
+    deadline: Length | None
+    serial_key: str | None
+    concurrency: Limit | int | Mapping[str, Any] | None
+    parent: str | None
+    actor: str | None
+
+
+class FunctionHandle(Generic[T_co]):
     """A started run of a function. `new` is false if a run with this id existed before."""
 
     __slots__ = ("_functions", "id", "new")
@@ -58,10 +77,10 @@ class FunctionHandle(Generic[T]):
         self.id = id
         self.new = new
 
-    async def result(self, timeout: Length | None = None) -> Any:
+    async def result(self, timeout: Length | None = None) -> T_co:
         """Wait for the end of the run, and return the function's result. Raises `RunFailed` or `RunCancelled` if the
         run did not succeed. Raises `TimeoutError` if the run has not ended within `timeout`."""
-        return await self._functions.result(self.id, timeout)
+        return cast(T_co, await self._functions.result(self.id, timeout))
 
     async def send(self, name: str, payload: Any = None, *, id: str | None = None) -> None:
         """Send a message to the run, as `Functions.send` does."""
@@ -125,7 +144,7 @@ class Functions:
         pinned: bool = False,
         **options: Any,
     ) -> Any:
-        """Declare a durable function. With `pinned`, a run continues only with the `version` that it began with.
+        """Declare a durable function. If `pinned` is true, a run continues only with the `version` that it began with.
         `options` are queue, priority, serial_key, serial_hold and concurrency."""
 
         def add(function: F) -> F:
@@ -142,6 +161,19 @@ class Functions:
 
     # Starting
 
+    @overload
+    async def start(
+        self,
+        function: Callable[..., Coroutine[Any, Any, T]],
+        input: Mapping[str, Any] | None = None,
+        **how: Unpack[FunctionStart],
+    ) -> FunctionHandle[T]: ...
+
+    @overload
+    async def start(
+        self, function: str, input: Mapping[str, Any] | None = None, **how: Unpack[FunctionStart]
+    ) -> FunctionHandle[Any]: ...
+
     async def start(
         self,
         function: str | Callable[..., Any],
@@ -153,15 +185,15 @@ class Functions:
         request_id: str | None = None,
         **options: Any,
     ) -> FunctionHandle[Any]:
-        """Start a function, now or at the moment `at`. With an `id`, only the first call starts a run; later calls
-        return a handle of the same run.
+        """Start a function, now or at the moment `at`. If you pass an `id`, only the first call with this `id` starts a
+        run. Later calls return a handle of the same run.
 
         `send` maps names of messages to payloads. A new run has these messages in its mailbox from the beginning. If
         the run already exists, the messages are sent to it. `options` are queue, priority, deadline, serial_key,
         concurrency, parent and actor.
 
         - Raises `NotFound` if no node has declared the function.
-        - Raises `Conflict` if the `id` belongs to something else.
+        - Raises `Conflict` if the run with this `id` is not a run of the function.
         - Raises `FunctionOver` if messages are sent to a run that has ended.
         """
         check_request_id(request_id)
@@ -381,23 +413,29 @@ class Functions:
         return tuple(drained.values())
 
     async def result(self, id: str, timeout: Length | None = None) -> Any:
-        """Wait for the end of a run, and return its result. Raises the same errors as `FunctionHandle.result`."""
+        """Wait for the end of a run, and return its result. Logs a warning if no node runs on the store. Raises the
+        same errors as `FunctionHandle.result`."""
+        host = self._around.host
         run = await self._run(id)
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         if seconds is not None and seconds < 0:
             raise OstinatoError(f"timeout {timeout!r} is negative")
         try:
             async with asyncio.timeout(None if run.status.over else seconds):
-                ended = await self._around.host.engine().waiters.wait(run.root_id)
+                if not run.status.over and host.node() is None:
+                    await warn_without_nodes(host.store, self._now(), f"a run of function {run.name!r}", run.root_id)
+                ended = await host.engine().waiters.wait(run.root_id)
         except TimeoutError:
-            info = await self.get(run.id)
-            words = f"{info.status}, it waits for {info.waits_for}" if info.waits_for else info.status
+            words = await why_not_over(host.store, self._now(), self._run_info(run.id))
             raise TimeoutError(f"function run {id} is not over: {words}") from None
         if ended.status == "succeeded":
             return None if ended.result is None else orjson.loads(ended.result)
         error = None if ended.error is None else orjson.loads(ended.error)
         kind = RunFailed if ended.status in ("failed", "timed_out", "crashed") else RunCancelled
         raise kind(run.root_id, cast(StatusName, ended.status), ended.reason, error)
+
+    async def _run_info(self, id: str) -> RunInfo:
+        return run_info(await self._run(id))
 
     async def _run(self, id: str) -> Run:
         return await self._around.host.store.read(lambda _: _find_run(self._namespace, id))
@@ -431,13 +469,16 @@ class Functions:
     # Stopping
 
     async def cancel(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """Request the cancellation of a run, and return the run's present status. A run that has not begun ends at
-        once. In a run that has begun, the code gets `Cancelled` where it waits, and may clean up. The run ends when its
-        code has ended, at the latest after `model.CANCEL_GRACE`."""
+        """Request the cancellation of a run, and return the status of the run after the request.
+
+        - If the run has not begun, it ends at once.
+        - If the run has begun, its code gets `Cancelled` where it waits, and may clean up. The run ends when its code
+          has ended, at the latest after `model.CANCEL_GRACE`.
+        """
         return await self._stop(id, Status.CANCELLED, reason or "cancelled", request_id)
 
     async def terminate(self, id: str, reason: str = "", *, request_id: str | None = None) -> str:
-        """End a run at once, and return its status now. Its code cannot clean up."""
+        """End a run at once, and return the status of the run after that. The run's code cannot clean up."""
         return await self._stop(id, Status.TERMINATED, reason or "terminated", request_id)
 
     async def _stop(self, id: str, status: Status, reason: str, request_id: str | None) -> str:

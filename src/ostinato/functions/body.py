@@ -15,6 +15,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import orjson
@@ -22,7 +23,15 @@ import orjson
 from ostinato.engine import job_logging
 from ostinato.engine.application_errors import application_error
 from ostinato.engine.context import clean, to_json
-from ostinato.engine.executor import THREAD_NAMES, Fatal, RetryLater, describe_error
+from ostinato.engine.executor import (
+    THREAD_NAMES,
+    Fatal,
+    RaisedInThread,
+    RetryLater,
+    describe_error,
+    own_error,
+    where_stopped,
+)
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.idempotency import digest
 from ostinato.engine.listeners import wait_for_event
@@ -30,8 +39,9 @@ from ostinato.engine.log import log
 from ostinato.engine.node import Engine
 from ostinato.engine.outages import read_patiently
 from ostinato.engine.rows import timer_row
+from ostinato.engine.run_logging import traceback_in
 from ostinato.engine.runs import End, end, wake_timer
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, describe_exception
 from ostinato.functions.context import FunctionContext, ReadChild, due_of
 from ostinato.functions.definition import Codes, FunctionCode, StepFunction, as_function
 from ostinato.functions.errors import Cancelled, Changed, CodeMissing, TooLarge
@@ -54,6 +64,7 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
 
 _ELSEWHERE: Micros = 5 * SECOND  # after which a run whose code this node lacks may be claimed again
+_HERE = f"{Path(__file__).parent}/"  # frames of this folder are no part of the user's code
 _LOOK = 0.25  # seconds between two looks for messages and cancellations of runs that are at work
 
 
@@ -167,8 +178,9 @@ class FunctionBody:
         return LiveRun(self, run, code, function, {step.position: step for step in steps})
 
     async def leave_to_others(self, run: Run, missing: str) -> None:
-        """Hand back a run whose code this node lacks. After a moment, a node with the code can claim the run. `missing`
-        names the lacking part of the code, such as `"version 2"`. If it is empty, the whole function is missing."""
+        """Release the claim on a run whose code this node lacks. After a moment, a node that has the code can claim the
+        run. `missing` names the part of the code that this node lacks, such as `"version 2"`. If this node lacks the
+        whole function, `missing` is empty."""
         words = f"{NO_CODE}{run.name!r}{', ' if missing else ''}{missing}"
         now = self.now()
         waiting = End(run, Status.WAITING, words, finished=False, event="run:waiting")
@@ -229,7 +241,7 @@ class FunctionBody:
             if not working:
                 break
             claims = [(live, live.run.claim) for live in working]
-            wanted = {live.run.id: live.wanted() for live in working}  # here: the store may read in another thread
+            wanted = {live.run.id: live.list_wanted() for live in working}  # here: the store may read in another thread
             news, states = await self.engine.store.read(lambda _, wanted=wanted: find_news(wanted))  # type: ignore[misc]
             for id in news:
                 self.poke(id)
@@ -414,16 +426,18 @@ class LiveRun:
         `asyncio.timeout` in the code could cancel the node's task."""
         loop, task = asyncio.get_running_loop(), asyncio.current_task()
         assert task is not None
+        kept = job_logging.current.set(self._log)  # which ignores what is only replayed
         _leave_task(loop, task)
         try:
             self.driver.advance()
         finally:
             _enter_task(loop, task)
+            job_logging.current.reset(kept)
 
     def _deliver(self, operation: Asked, record: StepRecord) -> bool:
         """Pass an outcome to the code, and resume the code until it waits or ends. Return False if the function had
-        already ended, or if the code does not fit the record. After False, the caller must deliver no more outcomes,
-        and return to `go`."""
+        already ended, or if the code does not fit the record. If this returns False, the caller must deliver no more
+        outcomes, and must return to `go`."""
         self.driver.settle(operation, record)
         self._unwritten[record.position] = record
         self.driver.deliver(operation, record)
@@ -503,7 +517,7 @@ class LiveRun:
                 raise make
             run, deadline = make.run(now, self.run, key)
         except OstinatoError as problem:
-            return _over(record, now, StepStatus.FAILED, error=describe_error(problem))
+            return _over(record, now, StepStatus.FAILED, error=describe_error(problem, _HERE))
         self._children.append(Child(run, deadline, operation.options["policy"]))
         record.child_id = run.id
         return _over(record, now)
@@ -513,7 +527,7 @@ class LiveRun:
     async def _read_news(self) -> None:
         """Read the messages and ended children that the run waits for, and whether its cancellation is requested."""
         self._look = False
-        wanted = self.wanted()
+        wanted = self.list_wanted()
         mail, children, function = await read_patiently(
             self._body.engine.store, lambda _: read_news(wanted, self.run.id)
         )
@@ -526,7 +540,7 @@ class LiveRun:
         if function is not None:
             self.function.cancel, self.function.reason = function.cancel, function.reason
 
-    def wanted(self) -> Wanted:
+    def list_wanted(self) -> Wanted:
         """Return what the run waits for: messages, children and a time. Steps in progress are left out."""
         names: list[str] = []
         children: list[str] = []
@@ -620,8 +634,9 @@ class LiveRun:
             if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # it was stopped; one that raises this by itself has failed
             if isinstance(problem, TimeoutError) and limit.expired():
-                problem = TimeoutError(f"it took longer than its timeout of {(step.timeout or 0) / SECOND:g} s")
-            self._failed(operation, record, step, problem)
+                words = f"it took longer than its timeout of {(step.timeout or 0) / SECOND:g} s"
+                problem = TimeoutError(words).with_traceback(where_stopped(problem))
+            self._failed(operation, record, step, own_error(problem))
         else:
             self._succeeded(operation, record, step, value)
         self.tasks.pop(operation.position, None)
@@ -647,6 +662,8 @@ class LiveRun:
                 registry[key] = self.run.name
             try:
                 return step.function(*operation.arguments, **operation.keywords)
+            except (StopIteration, KeyboardInterrupt, SystemExit, GeneratorExit) as problem:
+                raise RaisedInThread(problem) from None
             finally:
                 with self._counting:
                     self._in_threads -= 1
@@ -666,10 +683,10 @@ class LiveRun:
         final: bool = False,
     ) -> None:
         """Handle the exception of a step. If the step is tried again, record the time of the next attempt. Otherwise
-        keep the failure for `_settle`. With `final`, the step is not tried again."""
+        keep the failure for `_settle`. If `final` is true, the step is not tried again."""
         now = self._body.now()
-        error = describe_error(problem)
-        reason = f"{type(problem).__name__}: {clean(str(problem))}"[:500]
+        error = describe_error(problem, _HERE)
+        reason = clean(describe_exception(problem))[:500]
         final = (
             final
             or record.attempts >= step.retry.attempts
@@ -678,7 +695,7 @@ class LiveRun:
         )
         if final:
             words = f"step {step.name!r} of function {self.run.name!r} failed: {reason}; not tried again"
-            log.warning(words, action="step_failed", run=self.run.id)
+            log.warning(words, action="step_failed", run=self.run.id, traceback=traceback_in(error))
             self._log(f"step {step.name!r} failed: {reason}", "warning")
             self._ended.append((operation, _over(record, now, StepStatus.FAILED, error=error)))
             return
@@ -691,7 +708,7 @@ class LiveRun:
         record.status, record.error, record.due = StepStatus.PENDING, error, now + pause
         self._unwritten[record.position] = record
         words = f"step {step.name!r} failed: {reason}; tried again in {pause / SECOND:g} s"
-        log.warning(words, action="step_failed", run=self.run.id)
+        log.warning(words, action="step_failed", run=self.run.id, traceback=traceback_in(error))
         self._log(words, "warning")
 
     def _log(self, message: str, level: str = "info") -> Any:
@@ -701,14 +718,14 @@ class LiveRun:
         """Write unwritten changes, and wait until the run can continue. Raises `Refused` if this node no longer holds
         the run.
 
-        The run can continue if a step has ended, if a timer is due, or if the store may have a message, an ended child
-        or a request to cancel for the run.
+        The run can continue if a step has ended, or if a timer is due. It can also continue if the store may have a
+        message, an ended child or a request to cancel for the run.
         """
         if self._has_news_to_write:
             await self._write()
         if self._ended or self._look:
             return
-        due = self.wanted().due
+        due = self.list_wanted().due
         seconds = None if due is None else max(0.0, (due - self._body.now()) / SECOND)
         await wait_for_event(self._stirred, seconds)
         self._stirred.clear()
@@ -766,7 +783,7 @@ class LiveRun:
         for operation in self.driver.pending.values():
             if operation.record is None:
                 operation.record = self._new_record(operation, self._body.now())
-        answer = await self._write(parks=self.wanted())
+        answer = await self._write(parks=self.list_wanted())
         if answer is Answer.ARRIVED:
             self._look = True
             return False
@@ -779,7 +796,7 @@ class LiveRun:
         if isinstance(problem, Cancelled):
             await self._end(End(self.run, Status.CANCELLED, self.function.reason or "cancelled"))
         elif problem is not None:
-            reason = f"{type(problem).__name__}: {clean(str(problem))}"[:500]
+            reason = clean(describe_exception(problem))[:500]
             await self._end_failed(reason, problem)
         else:
             try:
@@ -791,7 +808,7 @@ class LiveRun:
             await self._end(End(self.run, Status.SUCCEEDED, result=result))
 
     async def _end_failed(self, reason: str, problem: BaseException) -> None:
-        error = orjson.loads(describe_error(problem))
+        error = orjson.loads(describe_error(problem, _HERE))
         if isinstance(problem, Changed):
             error |= {"expected": problem.expected, "actual": problem.actual, "position": problem.position}
             error["place"] = problem.place

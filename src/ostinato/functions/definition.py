@@ -26,8 +26,9 @@ ONCE = read_retry(None)
 
 
 class StepFunction(Generic[P, R]):
-    """A function that is used as a step, with its policy. `timeout` limits each attempt. With `at_most_once`, a step
-    that was interrupted, for example by a crash, is not tried again, and awaiting the step raises `StepInterrupted`."""
+    """A function that is used as a step, with its policy. `timeout` limits each attempt. If `at_most_once` is true, a
+    step that was interrupted, for example by a crash, is not tried again, and awaiting the step raises
+    `StepInterrupted`."""
 
     def __init__(
         self, function: Callable[P, R], name: str, retry: Retry, timeout: Micros | None, at_most_once: bool

@@ -15,13 +15,15 @@ class FunctionError(OstinatoError):
 class StepFailed(FunctionError):
     """A step has failed and is not tried again. Only a description of the step's exception is recorded, so code cannot
     catch the exception by its own class. `error` is the description, and `type` is the name of the exception's
-    class."""
+    class. Its traceback is a note of this exception."""
 
     def __init__(self, step: str, error: dict[str, Any]) -> None:
         self.step = step
         self.error = error
         self.type = str(error.get("type", ""))
         super().__init__(f"step {step!r} failed: {self.type}: {error.get('message', '')}".rstrip(": "))
+        if error.get("traceback"):
+            self.add_note(f"In step {step!r}:\n{str(error['traceback']).rstrip()}")
 
 
 class StepInterrupted(StepFailed):
@@ -53,8 +55,8 @@ class TooLarge(FunctionError):
 
 
 class CodeMissing(BaseException):
-    """This node lacks code that the run began with. The argument names the missing code. A node that has the code
-    continues the run. Like `Cancelled`, this class is not a subclass of `Exception`."""
+    """This node lacks code that the run needs. The argument names the missing code. A node that has the code continues
+    the run. Like `Cancelled`, this class is not a subclass of `Exception`."""
 
 
 class NotDurable(FunctionError):
@@ -62,7 +64,8 @@ class NotDurable(FunctionError):
 
 
 class Changed(FunctionError):
-    """The function's code does not fit the run's record: the code asks for another operation than recorded."""
+    """The function's code does not fit the run's record: the code asks for an operation that differs from the recorded
+    one, or does not ask for a recorded operation."""
 
     def __init__(self, words: str, *, position: str, expected: str, actual: str, place: str) -> None:
         super().__init__(words)

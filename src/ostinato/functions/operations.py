@@ -18,7 +18,7 @@ from ostinato.functions.model import CHILDREN, GRACE, KIND, MOST_MESSAGES, WAKE,
 from ostinato.functions.store import function_row, message_row, statement
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, sql
-from ostinato.when.instants import Micros
+from ostinato.when.instants import SECOND, Micros, format_instant
 
 
 class Answer(Enum):
@@ -77,8 +77,8 @@ def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Oper
     """Write the progress of runs that `node` holds. Return one answer for each write:
 
     - `DONE`: the changes are written.
-    - `ARRIVED`: the changes are written, but the run is not parked, because something that it waits for or a request to
-      cancel it has arrived.
+    - `ARRIVED`: the changes are written, but the run is not parked. A message or an ended child that the run waits for
+      has arrived, or a request to cancel the run.
     - `REFUSED`: the node no longer holds the run, and nothing was changed.
     """
     leaving = [written.run for written in writes if written.parks is not None or written.end is not None]
@@ -117,8 +117,9 @@ def _claim(written: Write) -> tuple[str, int]:
 
 
 def _already_written(writes: Sequence[Write], node: str) -> Operation[set[tuple[str, int]]]:
-    """Find the writes that an earlier attempt has committed, although the node did not get the answer to that attempt.
-    Return (run id, claim) for each of them. Only writes that park, end or hand back a run are looked up."""
+    """Return (run id, claim) for each write that was committed before. A node repeats a write if the answer to the
+    first attempt was lost. The repeated write then finds that the node no longer holds the run, because the first
+    attempt has released it. Only writes that park, end or hand back a run are checked."""
     leaving = [written for written in writes if written.parks is not None or written.end is not None]
     if not leaving:
         return set()
@@ -170,9 +171,13 @@ def _write_rows(writes: Sequence[Write], now: Micros) -> Operation[None]:
 
 
 def _arrived(writes: Sequence[Write], ending: Set[str]) -> Operation[set[str]]:
-    """Return the ids of the runs that must not park. A run must not park if a message or an end of a child that it
-    waits for has arrived, or if its cancellation is requested. `ending` are the ids of the runs that end in this
-    transaction. The caller must have locked the runs."""
+    """Return the ids of the runs that must not park. `ending` are the ids of the runs that end in this transaction. The
+    caller must have locked the runs. A run must not park in these cases:
+
+    - A message that the run waits for has arrived.
+    - A child that the run waits for has ended.
+    - The cancellation of the run is requested.
+    """
     if not writes:
         return set()
     names = [(written.run.id, name) for written in writes if written.parks is not None for name in written.parks.names]
@@ -206,14 +211,16 @@ def _reason(wanted: Wanted) -> str:
     parts = [f"a message {name!r}" for name in dict.fromkeys(wanted.names)]
     if wanted.children:
         parts.append("a child" if len(wanted.children) == 1 else f"{len(wanted.children)} children")
+    words = " or ".join(parts)[:160]
     if wanted.due is not None:
-        parts.append("a time")
-    return " or ".join(parts)[:200] or "nothing"
+        moment = f"the time {format_instant(wanted.due - wanted.due % SECOND)}"
+        words = f"{words} or {moment}" if words else moment
+    return words or "nothing"
 
 
 def close_runs(runs: Sequence[Run], now: Micros) -> Operation[None]:
-    """Delete the timers of runs that end. For runs with children, set a new timer that is due at once. When that timer
-    fires, the children are stopped."""
+    """Delete the timers of runs that end. If a run has children, set a new timer that is due at once. When this timer
+    fires, `stop_children` stops the children."""
     ids = [(run.id,) for run in runs]
     yield sql("drop_timers", [(KIND, run.id) for run in runs])
     parents = {row[0] for row in (yield statement("have_children", ids))}
@@ -320,7 +327,7 @@ def start_with_messages(
     run: Run, deadline: Timer | None, messages: Sequence[Message], now: Micros
 ) -> Operation[Started]:
     """Start a run, and put `messages` into its mailbox. If a run with the same key exists, change nothing, and return
-    the id of that run with `new` = False."""
+    the id of the existing run. In that case, `new` is false in the returned `Started`."""
     (started,) = yield from start([run], now, [] if deadline is None else [deadline])
     if messages and started.new:
         yield statement("insert_messages", [message_row(replace(sending, run_id=started.id)) for sending in messages])

@@ -15,6 +15,7 @@ from ostinato.functions.api import Around, Functions
 from ostinato.functions.body import FunctionBody, Settings
 from ostinato.functions.children import Children
 from ostinato.functions.definition import Codes
+from ostinato.functions.missing_code import check_codes
 from ostinato.functions.model import KIND, MOST_STEPS
 from ostinato.functions.operations import Sending, send
 from ostinato.functions.stop_and_recover import RUN_KIND, TIMERS
@@ -106,4 +107,4 @@ def read_count(value: object, place: str) -> int:
     return count
 
 
-RUNTIME = Runtime(part=FunctionsPart, kinds={KIND: RUN_KIND}, timers=TIMERS, actions=(ACTION,))
+RUNTIME = Runtime(part=FunctionsPart, kinds={KIND: RUN_KIND}, timers=TIMERS, actions=(ACTION,), checks=(check_codes,))

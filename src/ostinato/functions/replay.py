@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, describe_exception
 from ostinato.functions.errors import (
     Cancelled,
     Changed,
@@ -39,8 +39,9 @@ class Evicted(GeneratorExit):
 
 
 class Overrun(BaseException):
-    """Raised instead of `problem` (a `TooLarge`) after the code has caught `problem` many times and has continued.
-    `except Exception` does not catch an `Overrun`, so the function ends with `problem`."""
+    """Raised instead of a `TooLarge` if the code has caught `TooLarge` many times and has continued. `except Exception`
+    does not catch an `Overrun`, so the code cannot continue again. `problem` is the `TooLarge` with which the coroutine
+    then ends."""
 
     def __init__(self, problem: FunctionError) -> None:
         self.problem = problem
@@ -74,8 +75,8 @@ class Branch:
 
 
 class Gather:
-    """A gather in progress. When all branches have ended, the gather returns their results, or raises the first
-    failure. If a branch was cancelled, the gather raises the cancellation instead."""
+    """A gather in progress. When all branches have ended, the gather returns their results. If a branch has failed, the
+    gather raises the first failure instead. If a branch was cancelled, the gather raises the cancellation."""
 
     __slots__ = ("left", "operation", "problem", "results")
 
@@ -138,8 +139,8 @@ class Driver:
         return operation
 
     def local(self, kind: StepKind, make: Callable[[str], Any], now: int) -> Any:
-        """Return a value that the code does not await, such as that of `ctx.now()`. If a value is recorded at the next
-        position, return the recorded value. Otherwise record and return `make(position)`."""
+        """Return a value that the code does not await, for example the time for `ctx.now()`. If a value is recorded at
+        the next position, return the recorded value. Otherwise record and return `make(position)`."""
         position = self._asking(kind).next_position()
         self.asked += 1
         record = self._recorded(position, kind, "")
@@ -328,7 +329,7 @@ class Driver:
         elif self.problem is None:
             actual, place = "the function ended", ""
         else:
-            actual = f"the function raised {type(self.problem).__name__}: {self.problem}"
+            actual = f"the function raised {describe_exception(self.problem)}"
             place = _raising_place(self.problem)
         return Changed(
             f"{place + ': ' if place else ''}the record has {expected} at position {record.position}, which the code "

@@ -48,8 +48,8 @@ def stop(
 def _end_at_once(
     run: Run, status: Status, reason: str | None, now: Micros
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
-    """End a locked run, even if a node holds it, and release its serial key and concurrency key. Return the same values
-    as `stop`."""
+    """End a locked run, even if a node holds it. Release the run's serial key and concurrency key. Return the same
+    three values as `stop`."""
     yield from close_runs([run], now)
     yield sql("drop_timers", [("run", run.id)])
     held_limit = [run] if run.concurrency_key is not None and run.status in (Status.READY, Status.ACTIVE) else []
@@ -61,8 +61,9 @@ def _end_at_once(
 
 
 def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operation[None]:
-    """Make the runs of a dead node ready again, so that they continue from their records. If too many nodes in a row
-    have crashed while they worked on a run, and none of them recorded a step, end the run as failed instead."""
+    """Make the runs of a dead node ready again, so that they continue from their records. But end a run as failed if it
+    is in a crash loop: too many nodes in a row have crashed while they worked on it, and none of them recorded a
+    step."""
     lost = [run for run in runs if is_crash_loop(run)]
     others = [run for run in runs if not is_crash_loop(run)]
     if others:
@@ -81,8 +82,8 @@ def forget(ids: Sequence[str]) -> Operation[None]:
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Find runs that still wait, although the message, child or time that they wait for came some time ago. With
-    `repair`, wake these runs."""
+    """Find runs that still wait, although the message, child or time that they wait for came some time ago. If `repair`
+    is true, wake these runs."""
     rows = yield statement("overslept_functions", no_code=NO_CODE, long_ago=now - LONG, limit=_FINDINGS)
     if rows and repair:
         yield from wake(sorted({id for id, _, _ in rows}), now)

@@ -70,8 +70,8 @@ class StepInfo:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredInfo:
-    """A version of a function. `code` is the digest of its code. `declared` is when a node with this version last
-    started."""
+    """A version of a function. `code` is the digest of the version's code. `declared` is the time when a node that
+    declares this version last started."""
 
     name: str
     version: int

@@ -11,11 +11,12 @@ from ostinato.journeys.definitions import find_definition
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.json_schema import validate
 from ostinato.journeys.rows import KIND
+from ostinato.journeys.store import statement
 from ostinato.model import Run
 from ostinato.schedules.actions import INPUT, ActionKind
 from ostinato.schedules.model import Action, Schedule
 from ostinato.start_checks import read_positive_length
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
 
 _BOUND = ("binding", "generation")  # fields of an action that only bindings write
 
@@ -29,9 +30,7 @@ def journey_run(action: Action, namespace: str) -> Run:
     unknown = [name for name in fields if name not in (KIND, *ACTION.fields, INPUT, *_BOUND)]
     journey = fields.pop(KIND, None)
     if unknown or not isinstance(journey, str) or not isinstance(fields.get(INPUT, {}), Mapping):
-        raise OstinatoError(
-            f"action {dict(action.input)!r} names no journey; write {{'journey': name, 'input': {{…}}}}"
-        )
+        raise OstinatoError("the action names no journey; write {'journey': name, 'input': {…}}")
     if within is not None:
         fields["within"] = within
     return Run(
@@ -87,7 +86,7 @@ def _refuse_input(schedule: Schedule) -> str | None:
 
 
 def _forget(schedules: Sequence[str]) -> Operation[None]:
-    yield sql("forget_bindings", [(id,) for id in schedules])
+    yield statement("forget_bindings", [(id,) for id in schedules])
 
 
 def check_start(definition: Definition, start: Any, context: Mapping[str, Any]) -> None:

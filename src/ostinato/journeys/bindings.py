@@ -23,6 +23,7 @@ from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.decision import Decision
 from ostinato.journeys.rows import KIND, JourneyRecord, dump, run_id_of
 from ostinato.journeys.settings import JourneyLimits
+from ostinato.journeys.store import TABLES, statement
 from ostinato.journeys.task_kind import TaskProblem
 from ostinato.model import Json, Run, Status
 from ostinato.schedules.actions import Maker
@@ -33,7 +34,7 @@ from ostinato.schedules.operations.edit import Answer, Call, delete, insert_sche
 from ostinato.schedules.operations.load import load_live_runs
 from ostinato.schedules.operations.write import stopped_event, write_decisions
 from ostinato.schedules.rows import closed_of, event_row, id_of, read_anyway
-from ostinato.store.columns import BINDING_COLUMNS, writer
+from ostinato.store.columns import writer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when import Spec, every
 from ostinato.when.instants import Micros, to_datetime
@@ -55,7 +56,7 @@ class Binding:
 
     `last_context` is the context with which the next run begins, as JSON. It is the final context of the run that ended
     last. If no run has ended since the binding was created or renewed, it is the context that the task `schedule:v1`
-    set. In a listing, it is empty.
+    set. If the binding was read for a listing, `last_context` is empty.
     """
 
     id: str
@@ -78,7 +79,7 @@ class Binding:
 
 
 # The row of a binding for `insert_bindings` and `change_bindings`.
-binding_row = writer("id" if name == "schedule_id" else name for name in BINDING_COLUMNS)
+binding_row = writer("id" if name == "schedule_id" else name for name in TABLES["binding"].columns)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,18 +125,19 @@ class BindingRequest:
         return {"definition": name, "version": version, "start": self.start, "subject": self.subject or ""}
 
     def __call__(self, run: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
-        """Create or renew the binding, in the transaction that advances `run`. Return the rows of the new events, which
-        the caller inserts. If the binding cannot be created, for example because it would exceed a limit, return a
-        `TaskProblem` instead.
+        """Create or renew the binding, in the transaction that advances `run`. Return the rows of the new events; the
+        caller must insert them. If the binding cannot be created, for example because it would exceed a limit, return a
+        `TaskProblem` instead. If an earlier attempt has created the binding, change nothing.
 
-        If an active binding has the same identity (journey, version, start state and subject), `on_existing` decides:
+        If there are active bindings with the same identity (journey, version, start state and subject), `on_existing`
+        decides:
 
         - `fail`: return a problem
-        - `upsert`: renew the newest of these bindings
+        - `upsert`: renew the newest of the existing bindings
         - `addAnother`: create another binding
         """
         namespace = run.namespace
-        yield sql("lock_identity", identity=dump([namespace, *self.identity.values()]))
+        yield statement("lock_identity", identity=dump([namespace, *self.identity.values()]))
         existing = yield from _open_bindings(namespace, self.identity)
         if any(one.id == self.id for one, _ in existing):
             return []  # an earlier attempt of this call created it
@@ -149,7 +151,7 @@ class BindingRequest:
 
     def _limit_problem(self, namespace: str) -> Operation[TaskProblem | None]:
         name, subject = self.definition.name, self.subject or ""
-        rows = yield sql("count_bindings", namespace=namespace, definition=name, subject=subject)
+        rows = yield statement("count_bindings", namespace=namespace, definition=name, subject=subject)
         of_journey, of_subject = map(int, rows[0])
         if of_subject >= self.limits.bindings_of_subject:
             return _too_many("subject", of_subject)
@@ -162,7 +164,7 @@ def _too_many(whose: str, count: int) -> TaskProblem:
 
 def _open_bindings(namespace: str, identity: Mapping[str, str]) -> Operation[list[tuple[Binding, Schedule]]]:
     """Lock and return the active bindings with this identity, each with its schedule, newest first."""
-    rows = yield sql("same_bindings", namespace=namespace, **identity)
+    rows = yield statement("same_bindings", namespace=namespace, **identity)
     bindings = [Binding(*row) for row in rows]
     if not bindings:
         return []
@@ -213,7 +215,7 @@ def _create(request: BindingRequest, run: Run, now: Micros) -> Operation[list[Ro
         request.id, run.namespace, definition.name, definition.version, request.start, request.subject, start_at,
         request.period, request.max_runs, 0, 1, "active", run.id, now, now, run.actor, dump(request.context),
     )  # fmt: skip
-    yield sql("insert_bindings", [binding_row(binding)])
+    yield statement("insert_bindings", [binding_row(binding)])
     yield sql("notify")
     return (yield from insert_schedules([schedule], now, run.actor))
 
@@ -221,11 +223,11 @@ def _create(request: BindingRequest, run: Run, now: Micros) -> Operation[list[Ro
 def _renew(
     request: BindingRequest, binding: Binding, schedule: Schedule, now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    """Change a binding to the settings of the request. Return the rows of the new events, which the caller inserts. The
-    count of runs restarts at 0, and the next run begins with the context of the request.
+    """Change a binding to the settings of the request. The count of runs restarts at 0, and the next run begins with
+    the context of the request. Return the rows of the new events; the caller must insert them.
 
     - A run that has begun continues. The binding's next run does not get the final context of this run.
-    - A run that has not begun is cancelled. If a node has already claimed it, `begin_run` refuses it instead.
+    - A run that has not begun is cancelled. If a node has already claimed this run, `begin_run` refuses to begin it.
     """
     start_at = now if request.start_at is None else request.start_at
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
@@ -234,7 +236,7 @@ def _renew(
         give_up(decision, waiting, Reason.REPLACED)
     events = yield from write_decisions([decision], now, maker(kinds), save=False)
     fired = [run for run in live if not run.waiting and run.status is not Status.ACTIVE]
-    rows = (yield sql("journeys_by_ids", [(run.root_id,) for run in fired])) if fired else []
+    rows = (yield statement("journeys_by_ids", [(run.root_id,) for run in fired])) if fired else []
     begun = set(map(run_id_of, rows))
     for run in fired:
         if run.root_id not in begun:  # no node holds it, and none can claim it before this commits
@@ -258,28 +260,28 @@ def _renew(
         generation=generation,
         updated=now,
     )
-    yield sql("change_bindings", [binding_row(renewed)])
+    yield statement("change_bindings", [binding_row(renewed)])
     yield sql("notify")
     return [*events, event_row(now, after, "updated", spec=after.spec.to_json(), paused=bool(after.paused))]
 
 
 class BindingReplaced(Conflict):
-    """Raised if a binding was renewed after it fired a run and before that run began."""
+    """Raised if a run must not begin, because the binding that fired the run has been renewed since then."""
 
 
 def begin_run(
     run: Run, id: str, now: Micros, fired_for: int | None = None
 ) -> Operation[tuple[Definition, Decision, int]]:
-    """Begin the instance of `run`, which the binding `id` fired. Return (definition, first decision of the instance,
-    generation of the binding). Each renewal of a binding increases its generation.
+    """Begin the instance of `run`, which was fired by the binding whose id is `id`. Return (definition, first decision
+    of the instance, generation of the binding). Each renewal of a binding increases its generation.
 
     `fired_for` is the generation that the binding had when it fired the run. If `fired_for` is None, the generation is
     not checked.
 
-    Raise `NotFound` if the binding does not exist. Raise `BindingReplaced` if the binding has another generation than
+    Raise `NotFound` if the binding does not exist. Raise `BindingReplaced` if the binding no longer has the generation
     `fired_for`.
     """
-    rows = yield sql("bindings_by_ids", [(id,)])
+    rows = yield statement("bindings_by_ids", [(id,)])
     if not rows:
         raise NotFound(f"there is no binding {id!r}")
     binding = Binding(*rows[0])
@@ -312,7 +314,7 @@ def carry_context(ended: Sequence[JourneyRecord], now: Micros) -> Operation[None
     for record in sorted(ended, key=lambda record: record.finished or now):
         runs[record.binding].append(record)
     going: list[tuple[Binding, list[JourneyRecord]]] = []
-    for row in (yield sql("lock_bindings", [(id,) for id in runs])):
+    for row in (yield statement("lock_bindings", [(id,) for id in runs])):
         binding = Binding(*row)
         counted = [record for record in runs[binding.id] if record.generation == binding.generation]
         if binding.state == "active" and counted:
@@ -325,7 +327,7 @@ def carry_context(ended: Sequence[JourneyRecord], now: Micros) -> Operation[None
         _count_runs(binding, counted, now) if binding.id in open else replace(binding, state="cancelled", updated=now)
         for binding, counted in going
     ]
-    yield sql("change_bindings", list(map(binding_row, after)))
+    yield statement("change_bindings", list(map(binding_row, after)))
 
 
 def _count_runs(binding: Binding, ended: Sequence[JourneyRecord], now: Micros) -> Binding:
@@ -338,11 +340,12 @@ def _count_runs(binding: Binding, ended: Sequence[JourneyRecord], now: Micros) -
 
 
 def list_bindings(namespace: str, filters: Mapping[str, Json]) -> Operation[list[BindingInfo]]:
-    return (yield from _infos([Binding(*row) for row in (yield sql("list_bindings", namespace=namespace, **filters))]))
+    rows = yield statement("list_bindings", namespace=namespace, **filters)
+    return (yield from _infos([Binding(*row) for row in rows]))
 
 
 def bindings_by_ids(ids: Sequence[str], namespace: str) -> Operation[list[BindingInfo]]:
-    bindings = [Binding(*row) for row in (yield sql("bindings_by_ids", [(id,) for id in ids]))]
+    bindings = [Binding(*row) for row in (yield statement("bindings_by_ids", [(id,) for id in ids]))]
     return (yield from _infos([binding for binding in bindings if binding.namespace == namespace]))
 
 
@@ -355,23 +358,23 @@ def _infos(bindings: Sequence[Binding]) -> Operation[list[BindingInfo]]:
 
 
 def cancel_binding(call: Call, id: str) -> Operation[Answer]:
-    """Delete the schedule of a binding. If the binding is active, mark it as cancelled. An active run finishes, but its
-    final context is not stored in the binding. Return the answer of `delete`, or an empty answer if the schedule does
-    not exist."""
+    """Cancel a binding: delete its schedule and, if the binding is active, mark it as cancelled. An active run
+    finishes, but its final context is not stored in the binding. Return the answer of the function `delete`, or an
+    empty answer if the schedule does not exist."""
     answer: Answer = {}
     with suppress(NotFound):
         answer = yield from delete(call, "leave")
-    rows = yield sql("lock_bindings", [(id,)])
+    rows = yield statement("lock_bindings", [(id,)])
     if rows and (binding := Binding(*rows[0])).state == "active":
-        yield sql("change_bindings", [binding_row(replace(binding, state="cancelled", updated=call.now))])
+        yield statement("change_bindings", [binding_row(replace(binding, state="cancelled", updated=call.now))])
     return answer
 
 
 def binding_info(binding: Binding, schedule: Schedule | None) -> BindingInfo:
     """Return a binding as callers see it. `schedule` is None if the binding's schedule was deleted."""
     state = binding.state
-    if schedule is not None and state == "active" and schedule.standing is not State.RUNNING:
-        state = "cancelled" if schedule.closed is not None else schedule.standing.value
+    if schedule is not None and state == "active" and schedule.shown_state is not State.RUNNING:
+        state = "cancelled" if schedule.closed is not None else schedule.shown_state.value
     return BindingInfo(
         id=binding.id,
         schedule=f"{binding.definition}.{binding.id}",

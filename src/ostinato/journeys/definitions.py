@@ -22,8 +22,9 @@ from ostinato.journeys.language.openapi import read_documents
 from ostinato.journeys.problems import Problem, only_errors, sort_problems
 from ostinato.journeys.rows import dump
 from ostinato.journeys.settings import JourneySettings
+from ostinato.journeys.store import TABLES, statement
 from ostinato.journeys.task_kind import Plugins
-from ostinato.store.columns import DEFINITION_INFO_COLUMNS, reader
+from ostinato.store.columns import reader
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros, to_datetime
 
@@ -141,11 +142,13 @@ def store_definitions(
         documents = dump(definition.documents) if definition.documents else None
         about = (definition.name, definition.version, definition.kind, checked.file, checked.digest)
         rows.append(DefinitionRow(namespace, *about, now, actor, checked.source, documents))
-    new = {(name, version) for _, name, version in (yield sql("insert_definitions", rows))}
+    new = {(name, version) for _, name, version in (yield statement("insert_definitions", rows))}
     for checked in definitions:
         definition = checked.definition
         if (definition.name, definition.version) not in new:
-            (row,) = yield sql("definition", namespace=namespace, name=definition.name, version=definition.version)
+            (row,) = yield statement(
+                "definition", namespace=namespace, name=definition.name, version=definition.version
+            )
             if DefinitionRow(*row).digest != checked.digest:
                 raise Conflict(
                     f"{checked.file}: journey {definition.name!r} {definition.version} is on record with another "
@@ -175,7 +178,7 @@ def load_definition(
     """
     if cache is not None and (cached := cache.get((namespace, name, version))) is not None:
         return cached
-    rows = yield sql("definition", namespace=namespace, name=name, version=version)
+    rows = yield statement("definition", namespace=namespace, name=name, version=version)
     if not rows:
         raise NotFound(f"there is no journey {name!r} {version} in namespace {namespace!r}")
     row = DefinitionRow(*rows[0])
@@ -192,10 +195,10 @@ def find_definition(
 ) -> Operation[Definition]:
     """Return a version of a definition, or the latest if `version` is None. Raise `NotFound` if there is none."""
     if version is None:
-        rows = yield sql("definition_versions", namespace=namespace, name=name)
+        rows = yield statement("definition_versions", namespace=namespace, name=name)
         versions = [definition_info(row).version for row in rows]
         if not versions:
-            some = yield sql("list_definitions", namespace=namespace, name="", version="", limit=1000)
+            some = yield statement("list_definitions", namespace=namespace, name="", version="", limit=1000)
             hint = did_you_mean(name, {definition_info(row).name for row in some})
             raise NotFound(f"there is no journey {name!r} in namespace {namespace!r}{'; ' + hint if hint else ''}")
         version = latest(versions)
@@ -218,7 +221,7 @@ def _precedence(version: str) -> tuple[object, ...]:
 
 
 # Reads a row with the columns `{definition_info_columns}`.
-definition_info = reader(DefinitionInfo, DEFINITION_INFO_COLUMNS, created=to_datetime)
+definition_info = reader(DefinitionInfo, TABLES["definition_info"].columns, created=to_datetime)
 
 
 def whole_definition_info(row: Row) -> DefinitionInfo:

@@ -30,7 +30,7 @@ class JourneyDocument:
 
 
 def read_document(text: str, file: str = "journey.yaml") -> JourneyDocument:
-    """Read a journey's text. Never raise: the document's `problems` lists the mistakes."""
+    """Read a journey's text. No exception is raised if the text has mistakes: the document lists them in `problems`."""
     if len(text) > LARGEST:
         suggestion = f"at most {LARGEST:,} are read; move what can be shared into another journey"
         too_large = Problem("document-too-large", (), 1, 1, f"the document has {len(text):,} characters", suggestion)

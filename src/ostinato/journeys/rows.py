@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from ostinato.journeys.machine.model import Instance, instance_from_json, instance_to_json
-from ostinato.store.columns import JOURNEY_COLUMNS, getter
+from ostinato.journeys.store import TABLES
+from ostinato.store.columns import getter, writer
 from ostinato.store.contract import Row
 from ostinato.when.instants import Micros
 
@@ -35,50 +36,20 @@ class JourneyRecord:
     generation: int | None = None
 
 
+_COLUMNS = TABLES["journey"].columns
 # The other columns are for searching.
 _read = getter(
-    JOURNEY_COLUMNS,
+    _COLUMNS,
     *("state", "context", "namespace", "updated", "finished", "binding_id", "binding_generation"),
 )
-run_id_of = getter(JOURNEY_COLUMNS, "run_id")
-# The columns that `update_journeys` changes, after the run's id.
-_changing = getter(
-    JOURNEY_COLUMNS, "run_id", "phase", "current_state", "state", "context", "attributes", "updated", "finished"
-)
+run_id_of = getter(_COLUMNS, "run_id")
 
 
 def read_record(row: Row) -> JourneyRecord:
-    """Read an instance from a row. The columns of the row are those that statements write as `{journey_columns}`."""
+    """Read an instance from a row. The row must have the columns that `{journey_columns}` means in SQL
+    statements."""
     state, context, *others = _read(row)
     return JourneyRecord(instance_from_json(orjson.loads(state), orjson.loads(context)), *others)
-
-
-def insert_row(kept: JourneyRecord) -> Row:
-    """Return the row for the statement `insert_journeys`."""
-    instance = kept.instance
-    return (
-        instance.id,
-        kept.namespace,
-        instance.definition,
-        instance.version,
-        instance.phase,
-        instance.current_state,
-        dump(instance_to_json(instance)),
-        dump(instance.context),
-        dump(list(instance.tags)) if instance.tags else None,
-        dump(instance.attributes) if instance.attributes else None,
-        kept.binding,
-        kept.generation,
-        instance.started,
-        kept.updated,
-        kept.finished,
-    )
-
-
-def update_row(kept: JourneyRecord) -> Row:
-    """Return the row for the statement `update_journeys`."""
-    row: Row = _changing(insert_row(kept))
-    return row
 
 
 def labels(tags: Iterable[str], attributes: Mapping[str, str]) -> list[str]:
@@ -88,3 +59,28 @@ def labels(tags: Iterable[str], attributes: Mapping[str, str]) -> list[str]:
 
 def dump(value: Any) -> str:
     return orjson.dumps(value).decode()
+
+
+_OF_INSTANCE = "definition version phase current_state context tags attributes started".split()
+_ATTRIBUTES = {
+    **{name: f"instance.{name}" for name in _OF_INSTANCE},
+    "run_id": "instance.id",
+    "state": "instance",
+    "binding_id": "binding",
+    "binding_generation": "generation",
+}
+_WRITERS: Mapping[str, Callable[[Any], Any]] = {
+    "instance": lambda instance: dump(instance_to_json(instance)),
+    "instance.context": dump,
+    "instance.tags": lambda tags: dump(list(tags)) if tags else None,
+    "instance.attributes": lambda attributes: dump(attributes) if attributes else None,
+}
+
+
+def _writer(names: Iterable[str]) -> Callable[[JourneyRecord], Row]:
+    return writer((_ATTRIBUTES.get(name, name) for name in names), **_WRITERS)
+
+
+# Make the row of a record for the statement `insert_journeys`, and that for `update_journeys`, which has fewer columns.
+insert_row = _writer(_COLUMNS)
+update_row = _writer("run_id phase current_state state context attributes updated finished".split())

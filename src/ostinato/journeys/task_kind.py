@@ -84,8 +84,9 @@ Outcome: TypeAlias = Value | Failure  # of an expression
 
 class EvaluateExpression(Protocol):
     def __call__(self, expression: Expression, /, **bindings: Json) -> Awaitable[Outcome]:
-        """Evaluate an expression. It sees the variables `context`, `payload` and `platform`, and the variables in
-        `bindings`. If both have a variable of the same name, the one in `bindings` counts."""
+        """Evaluate an expression. The expression sees the variables `context`, `payload` and `platform`, and the
+        variables in `bindings`. If `bindings` has a variable with one of these three names, the expression sees the
+        variable in `bindings`."""
         ...
 
 

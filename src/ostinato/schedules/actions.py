@@ -4,7 +4,7 @@ may add other kinds (`ActionKind`). An action is written as `{kind: name, …its
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, TypeAlias
 
 import orjson
@@ -15,7 +15,7 @@ from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import deadline_timer
 from ostinato.errors import OstinatoError, did_you_mean, list_choices, naming_argument, short_json
-from ostinato.model import Options, Run, Timer
+from ostinato.model import Run, Timer
 from ostinato.schedules.companions import NO_COMPANIONS, Companions
 from ostinato.schedules.model import JOB, Action, Schedule, run_name
 from ostinato.schedules.rows import occurrence_key
@@ -35,13 +35,19 @@ BEHIND = 10  # by how much the priority of a backfill's runs is lower
 class ActionKind:
     """A kind of action that an extension (`Way`) adds. Users write such an action as `{name: what it starts}`.
 
-    - `make_run`: takes an action and a namespace, and returns a run without id and times; raises if the action is wrong
+    - `make_run`: takes an action and a namespace, and returns a run without id and times; raises an error if the action
+      is wrong
     - `fields`: further keys of such an action
     - `options`: the options that the runs accept
-    - `find_unfit`: takes schedules, and returns a dict from schedule id to error, for those that cannot start now
-    - `refuse_input`: takes a schedule, and returns why its runs cannot have an input of their own; None if they can
+    - `find_unfit`: takes schedules, and looks for those whose action cannot start now; returns a dict from their ids to
+      errors
+    - `refuse_input`: takes a schedule, and returns why a caller may not replace the input of its runs, or None if a
+      caller may
     - `forget`: takes the ids of schedules that are being deleted, and deletes the extension's rows for them
     - `timed`: if true, the option `deadline` sets a timer that ends the run; if false, only `make_run` uses `deadline`
+
+    The extension may store further keys in actions that it makes itself. Users cannot write these keys, so schedules
+    with such an action are left out of exported files.
     """
 
     name: str
@@ -79,9 +85,10 @@ def read_action(document: Mapping[str, Any], kinds: ActionKinds) -> Action:
     named = [target for target in targets if target in document]
     if len(named) != 1:
         if named:
-            raise OstinatoError(f"action {dict(document)!r} names {' and '.join(map(repr, named))}; leave one out")
+            raise OstinatoError(f"the action names {' and '.join(map(repr, named))}; leave one out")
         forms = [f"{{'{JOB}': …}}", "{'http': {'url': …}}", *(f"{{{name!r}: …}}" for name in kinds)]
-        raise OstinatoError(f"action {dict(document)!r} names no target; write {join_with_or(forms)}")
+        has = " and ".join(map(repr, document)) or "no keys"  # not their values: they may have a password
+        raise OstinatoError(f"the action has {has}, which names no target; write {join_with_or(forms)}")
     kind = kinds.get(named[0])
     own_fields = () if kind is None else kind.fields
     for key in document:
@@ -173,6 +180,17 @@ class Maker:
         kind, companion = schedule.action.kind, schedule.companion
         return (kind == JOB or kind in self.kinds) and (companion is None or companion in self.companions)
 
+    def refuse_export(self, schedule: Schedule) -> str | None:
+        """Return why a file cannot declare this schedule; None if it can. It cannot if other calls must make or change
+        the schedule, or if its action has keys that only an extension can write."""
+        companion = self.companions.get(schedule.companion or "")
+        if companion is not None and companion.changed_with is not None:
+            return f"a file cannot declare it; use {companion.changed_with}"
+        kind = self.kinds.get(schedule.action.kind)
+        if kind is not None and not {kind.name, *kind.fields, INPUT}.issuperset(schedule.action.input):
+            return f"a file cannot declare it; only a {kind.name} can make it"
+        return None
+
     def check(self, action: Action, namespace: str) -> None:
         """Check that a run can be built for the action. If not, raise the error that occurred, for example InputError
         if the job refuses the input."""
@@ -234,7 +252,7 @@ class Maker:
             return run, None
         ends = now + template.deadline
         options = read_options(run.options)
-        run.options = write_options(Options(options.retry, options.timeout, ends, options.at_most_once, options.limit))
+        run.options = write_options(replace(options, deadline=ends))
         return run, deadline_timer(run, ends)
 
     def simple(self, action: Action, namespace: str) -> Run | None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from datetime import tzinfo
+from datetime import UTC, datetime, tzinfo
 from html import escape
+from operator import itemgetter
 
 from ostinato.schedules.simulate import Simulated, Simulation
-from ostinato.when.instants import SECOND, Micros, to_datetime
+from ostinato.when.instants import SECOND, from_datetime, to_datetime
 
 _WIDTH, _LEFT, _RIGHT, _TOP = 1000, 20, 20, 46
 _LANE, _BAR, _LANES = 18, 12, 12
 _DRAWN = 2_000
+_NEVER = datetime.max.replace(tzinfo=UTC)
 _COLOURS = {
     "succeeded": "#2e7d32",
     "running": "#0277bd",
@@ -30,13 +32,14 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
     drawn = simulation.occurrences[:_DRAWN]
     lanes = _lanes(drawn)
     height = _TOP + (max(lanes.values(), default=0) + 2) * _LANE + 40
-    scale = (_WIDTH - _LEFT - _RIGHT) / max(1, simulation.last - simulation.first)
+    first, last = from_datetime(simulation.first), from_datetime(simulation.last)
+    scale = (_WIDTH - _LEFT - _RIGHT) / max(1, last - first)
 
-    def x(at: Micros) -> float:
-        return round(_LEFT + (min(max(at, simulation.first), simulation.last) - simulation.first) * scale, 1)
+    def x(at: datetime) -> float:
+        return round(_LEFT + (min(max(from_datetime(at), first), last) - first) * scale, 1)
 
-    def moment(at: Micros) -> str:
-        return to_datetime(at).astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
+    def moment(at: datetime) -> str:
+        return at.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S")
 
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img" '
@@ -61,7 +64,7 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
         if occurrence.blocked_by is not None:
             words += f", in the way: {moment(occurrence.blocked_by)}"
         if occurrence.stands_for:
-            words += f", stands for {occurrence.stands_for} earlier"
+            words += f", represents {occurrence.stands_for} earlier"
         colour = _COLOURS[occurrence.outcome]
         if occurrence.started is None:
             y = bottom - 10
@@ -84,11 +87,11 @@ def timeline(simulation: Simulation, zone: tzinfo, title: str = "") -> str:
 def _lanes(occurrences: tuple[Simulated, ...]) -> dict[int, int]:
     """Return a dict from `id(occurrence)` to lane number, for the occurrences that started. Bars that overlap get
     different lanes. If no lane is free, they share the last lane."""
-    free: list[Micros] = []
+    free: list[datetime] = []
     lanes: dict[int, int] = {}
-    for occurrence in sorted((o for o in occurrences if o.started is not None), key=lambda o: o.started or 0):
-        start = occurrence.started or 0
-        end = occurrence.ended if occurrence.ended is not None else 1 << 62
+    began = [(one.started, number, one) for number, one in enumerate(occurrences) if one.started is not None]
+    for start, _, occurrence in sorted(began, key=itemgetter(0, 1)):
+        end = occurrence.ended if occurrence.ended is not None else _NEVER
         lane = next((n for n, until in enumerate(free) if until <= start), len(free))
         if lane >= _LANES:
             lane = _LANES - 1
@@ -99,16 +102,18 @@ def _lanes(occurrences: tuple[Simulated, ...]) -> dict[int, int]:
     return lanes
 
 
-def _axis(simulation: Simulation, zone: tzinfo, x: Callable[[Micros], float], bottom: int) -> list[str]:
-    length = simulation.last - simulation.first
+def _axis(simulation: Simulation, zone: tzinfo, x: Callable[[datetime], float], bottom: int) -> list[str]:
+    first, last = from_datetime(simulation.first), from_datetime(simulation.last)
+    length = last - first
     step = next((s for s in _STEPS if length / s <= 12), _STEPS[-1])
     parts = []
-    at = -(-simulation.first // step) * step
+    at = -(-first // step) * step
     style = "%H:%M:%S" if step < 60 * SECOND else "%H:%M" if step < 86_400 * SECOND else "%m-%d"
-    while at <= simulation.last:
-        parts.append(f'<line x1="{x(at)}" x2="{x(at)}" y1="{_TOP - 8}" y2="{bottom}" stroke="#e0e0e0"/>')
-        shown = to_datetime(at).astimezone(zone).strftime(style)
-        parts.append(f'<text x="{x(at)}" y="{_TOP - 14}" text-anchor="middle" fill="#616161">{shown}</text>')
+    while at <= last:
+        tick = to_datetime(at)
+        parts.append(f'<line x1="{x(tick)}" x2="{x(tick)}" y1="{_TOP - 8}" y2="{bottom}" stroke="#e0e0e0"/>')
+        shown = tick.astimezone(zone).strftime(style)
+        parts.append(f'<text x="{x(tick)}" y="{_TOP - 14}" text-anchor="middle" fill="#616161">{shown}</text>')
         at += step
     return parts
 

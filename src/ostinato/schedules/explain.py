@@ -48,7 +48,8 @@ HIDDEN = Explanation("hidden", ("The outcome of this time is hidden by a read gu
 
 def explain(schedule: Schedule, at: Micros, records: Sequence[OccurrenceInfo], now: Micros) -> Explanation:
     """Explain the time `at` of a schedule. `records` are the stored occurrences of that time. If all of them belong to
-    triggers or backfills, the regular occurrence is explained, too."""
+    triggers or backfills, and the schedule itself has the time `at`, too, its scheduled occurrence is explained as
+    well."""
     if any(one.origin == "auto" for one in records):
         return _explain_records(schedule, records)
     coming = _explain_by_spec(schedule, at, now)
@@ -140,17 +141,19 @@ def _explain_past(schedule: Schedule, at: Micros) -> Explanation:
         created = _clock_time(to_datetime(schedule.created), zone)
         sentence = f"The schedule did not exist at {_clock_time(moment, zone)}: it was created {created}."
         return Explanation("no_time", (sentence,), "not_created", moment)
-    sentence = (
-        f"{_clock_time(moment, zone)} is a time of the present spec, but it was not one then, or its record is older "
-        f"than what is kept: its spec was last changed {_clock_time(to_datetime(schedule.updated), zone)}."
+    changed = _clock_time(to_datetime(schedule.updated), zone)
+    sentences = (
+        f"{_clock_time(moment, zone)} is a time of the present spec, but there is no record of it.",
+        f"Either an earlier spec did not have this time (the spec was last changed {changed}), or the record was old "
+        "and has been deleted.",
     )
-    return Explanation("no_time", (sentence,), "changed_since", moment)
+    return Explanation("no_time", sentences, "changed_since", moment)
 
 
 def _explain_coming(schedule: Schedule, due: Occurrence, now: Micros) -> Explanation:
     moment, zone = to_datetime(due.nominal), schedule.spec.tzinfo
     past = due.actual <= now
-    sentences = [f"{_clock_time(moment, zone)} {'was due' if past else 'is a time to come'}."]
+    sentences = [f"{_clock_time(moment, zone)} {'was due' if past else 'is one of its coming times'}."]
     if due.actual != due.nominal:
         sentences.append(f"It will not run before {_clock_time(to_datetime(due.actual), zone)}.")
     refusal = _refusal(schedule, due, now)
@@ -159,7 +162,7 @@ def _explain_coming(schedule: Schedule, due: Occurrence, now: Micros) -> Explana
         return Explanation("will_not_run", (*sentences, words), reason, moment)
     policies = schedule.policies
     if past and schedule.next is not None and due.actual < schedule.next and now - schedule.next <= GRACE:
-        sentences.append(f"It is late, and a node is catching up, {policies.catchup.pace} in a second at the most.")
+        sentences.append(f"It is late. A node is catching up, at most {policies.catchup.pace} per second.")
         return Explanation("late", tuple(sentences), "catching_up", moment)
     if past:
         sentences.append(f"No node has processed it for {(now - due.actual) // SECOND} s: is any node running?")

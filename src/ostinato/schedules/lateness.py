@@ -13,7 +13,8 @@ from ostinato.when.instants import SECOND, Micros
 
 @dataclass(frozen=True, slots=True)
 class Lateness:
-    """The number of due times that are late (`late`), and the number of these that will run (`will_run`)."""
+    """How many times of a schedule are due, but not processed yet (`late`), and how many of these will run
+    (`will_run`). Both numbers are 0 if no due time is late."""
 
     late: int = 0
     will_run: int = 0
@@ -23,9 +24,9 @@ class Lateness:
 
 
 def lateness(schedule: Schedule, live: Sequence[Live], now: Micros) -> Lateness:
-    """Predict how the beat (the loop that fires timers) will process the due times of a schedule. If at least one of
-    them is late, `late` is the number of all due times, even of those on time, and `will_run` is the number of those
-    that get a run. Both numbers are 0 if no due time is late, or if the schedule is paused or not running."""
+    """Predict how the beat (the loop that fires timers) will process the due times of a schedule. If at least one due
+    time is late, `late` is the number of all due times, including those that are on time. `will_run` is the number of
+    due times that get a run. Both numbers are 0 if no due time is late, or if the schedule is paused or not running."""
     if schedule.state is not State.RUNNING or schedule.paused:
         return Lateness()
     decision = advance(schedule, live, now, lambda: "?", batch=BATCH + 1)  # above BATCH, the pace does not apply
@@ -41,8 +42,8 @@ class Staleness:
     """How long ago a schedule last succeeded, and how overdue it is.
 
     - `since_success`: the seconds since the last success, or None if the schedule never succeeded
-    - `overdue`: the seconds since the schedule should have fired; 0 if it is not due yet, if it is paused, or if its
-      state is another one than `running`, for example `completed`
+    - `overdue`: the seconds since the schedule should have fired; 0 if the schedule is not due yet, is paused, or has
+      another state than `running`, for example `completed`
     """
 
     namespace: str

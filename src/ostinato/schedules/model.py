@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, TypeAlias
 
-from ostinato.errors import OstinatoError, did_you_mean
-from ostinato.model import DEFAULT_NAMESPACE, Status, read_length
+from ostinato.errors import OstinatoError, did_you_mean, short_repr
+from ostinato.model import DEFAULT_NAMESPACE, MOST, Status, read_length
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros
 
@@ -46,6 +46,9 @@ class Reason(StrEnum):
         return Status.MISSED if self in (Reason.CATCHUP_WINDOW, Reason.COALESCED) else Status.SKIPPED
 
 
+StateName: TypeAlias = Literal["running", "paused", "completed", "parked", "closed"]
+
+
 class State(StrEnum):
     """The state of a schedule. A parked schedule does not fire until the error in `Schedule.reason` is repaired."""
 
@@ -64,11 +67,11 @@ class CatchUp:
     """The policy for late times, mainly after an outage.
 
     - Mode `skip`: no late time gets a run.
-    - Mode `latest`: if no due time is on time, the newest late time gets a run. If a due time is on time, no late time
-      gets a run. In both cases, the next run represents the late times without a run.
+    - Mode `latest`: if a due time is on time, no late time gets a run. Otherwise only the newest late time gets a run.
+      In both cases, the first run that follows represents the late times without a run.
     - Mode `all`: late times get runs, within the limits `window` and `most`.
     - `window`: how late a time may be, or None for no limit; only for the mode `all`
-    - `most`: how many late times may get a run, the newest ones, or None for no limit; only for the mode `all`
+    - `most`: how many late times may get a run, counted from the newest, or None for no limit; only for the mode `all`
     - `pace`: how many runs of late times start per second
     """
 
@@ -98,9 +101,11 @@ def read_catchup(value: Any) -> CatchUp:
             raise OstinatoError(
                 f"catchup {value!r} is unknown; use 'skip', 'latest', 'all', or a window such as '1h'"
             ) from None
-    few = catchup.pace < 1 or (catchup.most is not None and catchup.most < 1)
-    if few or (catchup.window is not None and catchup.window < 0):
-        raise OstinatoError(f"catchup {value!r}: a window is not negative, most and pace are at least 1")
+    if catchup.window is not None and catchup.window < 0:
+        raise OstinatoError(f"catchup {value!r}: the window must not be negative")
+    read_count(catchup.pace, "catchup pace")
+    if catchup.most is not None:
+        read_count(catchup.most, "catchup most")
     return catchup
 
 
@@ -115,15 +120,15 @@ def _catchup_of(parts: Mapping[str, Any]) -> CatchUp:
         window = None if parts.get("window") is None else read_length(parts["window"], "catchup window")
     except OstinatoError as problem:  # an error of a spec; this is none
         raise OstinatoError(str(problem)) from None
-    for name in ("most", "pace"):
-        if not isinstance(parts.get(name, 1), int):
-            raise OstinatoError(f"catchup {name} {parts[name]!r} is not a whole number")
-    return CatchUp(
-        mode,
-        window,
-        parts.get("most"),
-        parts.get("pace", PACE),
-    )
+    return CatchUp(mode, window, parts.get("most"), parts.get("pace", PACE))
+
+
+def read_count(value: Any, field: str, least: int = 1) -> int:
+    """Return `value` if it is a whole number that is at least `least` and not too large. Otherwise raise
+    OstinatoError."""
+    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
+        raise OstinatoError(f"{field} {short_repr(value)} is not a whole number from {least} to {MOST:,}")
+    return value
 
 
 def read_overlap(value: Any) -> Overlap:
@@ -138,8 +143,8 @@ def read_overlap(value: Any) -> Overlap:
 class Policies:
     """The policies of a schedule.
 
-    - `keep`: how many occurrences the store keeps, the newest ones; older occurrences are deleted if they are finished;
-      None means no such limit; in any case, finished occurrences are deleted after the app's time limit `keep_runs`
+    - `keep`: how many finished occurrences the store keeps, counted from the newest; None means no such limit. In any
+      case, finished occurrences are deleted after the app's time limit `keep_runs`.
     - `manual_counts`: if true, runs of triggers and backfills count as actions, and do not start if no actions remain
     """
 
@@ -161,7 +166,8 @@ class Action:
     - `job`: the name of the job; if `kind` is not `job`, the same text as `kind`
     - `input`: the input of the job; if `kind` is not `job`, a mapping with the name of what is started, and its input
     - `options`: options that override the job's own
-    - `facts`: data for every `schedule:…` event about the schedule or its runs; only an extension sets `facts`
+    - `facts`: data for every `schedule:…` event about the schedule or its runs; only an extension sets `facts`. If an
+      action has facts, due times that its catch-up window passes over share one row
 
     Two actions are equal only if they are the same object.
     """
@@ -230,8 +236,9 @@ class Memory:
     - `previous`: the nominal time at which the next data window begins, or None if no time has come yet
     - `waiting`: the number of runs that the overlap policy holds back
     - `backfills`: the number of unfinished backfills
-    - `alike`: true if runs wait, and none of them is special; special are runs of backfills, runs with a separate
-      overlap policy, and runs that a user requested with a catch-up policy when resuming the schedule
+    - `alike`: true if runs wait, and all of them follow only the policies of the schedule. It is false if one of them
+      belongs to a backfill, has a separate overlap policy, or was requested by a user who resumed the schedule with a
+      catch-up policy.
     - `ahead`: nominal times in the future that were processed already, because a user had moved them to an earlier time
       and later changed the spec; if the new spec also has such a time, the time does not run again
     """
@@ -317,9 +324,8 @@ class Schedule:
         return self.remaining is not None and self.remaining <= 0
 
     @property
-    def standing(self) -> State:
-        """The state that users see. If `state` is RUNNING and `paused` is set, it is PAUSED. Otherwise it is
-        `state`."""
+    def shown_state(self) -> State:
+        """The state that users see: PAUSED if `state` is RUNNING and `paused` is set, otherwise `state`."""
         return State.PAUSED if self.paused is not None and self.state is State.RUNNING else self.state
 
 

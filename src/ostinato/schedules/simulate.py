@@ -9,6 +9,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from ostinato.errors import ArgumentError, OstinatoError
 from ostinato.model import Status
@@ -16,7 +17,7 @@ from ostinato.schedules.decisions.catchup import generate
 from ostinato.schedules.decisions.decide import Decision, Live, decide
 from ostinato.schedules.decisions.times_not_run import Passed
 from ostinato.schedules.model import Occurrence, Reason, Schedule
-from ostinato.when.instants import Micros, format_instant
+from ostinato.when.instants import Micros, format_instant, optional_datetime, to_datetime
 
 MOST = 100_000  # occurrences in one simulation
 WORK = 5_000_000  # the sum of running and waiting runs over all steps
@@ -24,15 +25,29 @@ Span = tuple[Micros, Micros]
 RunTime = Micros | Sequence[Micros] | Callable[[random.Random], Micros]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Simulated:
-    """One due time and its outcome.
+    """One due time and its outcome. All moments are in UTC.
 
     - `outcome`: `succeeded`, `cancelled`, `terminated`, `skipped` or `missed`, or `running` or `waiting` if the run
       does not end in the simulated period
     - `reason`: why the time was skipped or missed, or None if it was neither
     - `blocked_by`: the nominal time of the run that blocked this one, or None if no such run is known
     """
+
+    nominal: datetime
+    actual: datetime
+    outcome: str
+    started: datetime | None
+    ended: datetime | None
+    reason: Reason | None
+    blocked_by: datetime | None
+    stands_for: int
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A `Simulated` while the simulation goes on, with moments in microseconds."""
 
     nominal: Micros
     actual: Micros
@@ -44,17 +59,29 @@ class Simulated:
     stands_for: int = 0
 
     @classmethod
-    def of(cls, occurrence: Occurrence) -> Simulated:
+    def of(cls, occurrence: Occurrence) -> _Draft:
         return cls(occurrence.nominal, occurrence.actual, stands_for=occurrence.stands_for)
+
+    def finish(self) -> Simulated:
+        return Simulated(
+            to_datetime(self.nominal),
+            to_datetime(self.actual),
+            self.outcome,
+            optional_datetime(self.started),
+            optional_datetime(self.ended),
+            self.reason,
+            optional_datetime(self.blocked_by),
+            self.stands_for,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    first: Micros
-    last: Micros
+    first: datetime
+    last: datetime
     occurrences: tuple[Simulated, ...]
-    outages: tuple[Span, ...] = ()
-    pauses: tuple[Span, ...] = ()
+    outages: tuple[tuple[datetime, datetime], ...] = ()
+    pauses: tuple[tuple[datetime, datetime], ...] = ()
 
     def counts(self) -> dict[str, int]:
         """Return a dict from outcome to number of occurrences. An occurrence that did not run is counted under its
@@ -100,7 +127,12 @@ def simulate(
     for run in play.running.values():
         if run.ended is not None and run.ended > last:
             run.outcome, run.ended = "running", None
-    return Simulation(first, last, tuple(play.seen), tuple(down), tuple(paused))
+    seen = tuple(draft.finish() for draft in play.seen)
+    return Simulation(to_datetime(first), to_datetime(last), seen, _as_datetimes(down), _as_datetimes(paused))
+
+
+def _as_datetimes(spans: Sequence[Span]) -> tuple[tuple[datetime, datetime], ...]:
+    return tuple((to_datetime(begin), to_datetime(end)) for begin, end in spans)
 
 
 def _check_period(begin: Micros, end: Micros, *path: str | int) -> None:
@@ -114,10 +146,10 @@ class _Play:
 
     def __init__(self, schedule: Schedule, length: Callable[[], Micros], down: Sequence[Span]) -> None:
         self.schedule = schedule
-        self.seen: list[Simulated] = []
-        self.running: dict[str, Simulated] = {}
-        self._waiting: dict[str, Simulated] = {}
-        self._names: dict[str, Simulated] = {}  # by id: the runs that the present decision may refer to
+        self.seen: list[_Draft] = []
+        self.running: dict[str, _Draft] = {}
+        self._waiting: dict[str, _Draft] = {}
+        self._names: dict[str, _Draft] = {}  # by id: the runs that the present decision may refer to
         self._length = length
         self._down = down
         self._work = 0
@@ -159,7 +191,7 @@ class _Play:
 
     def _apply(self, decision: Decision, occurrences: Sequence[Occurrence], now: Micros) -> None:
         """Apply a decision to the simulation, as `write.write_decisions` does to the store."""
-        by_nominal = {occurrence.nominal: Simulated.of(occurrence) for occurrence in occurrences}
+        by_nominal = {occurrence.nominal: _Draft.of(occurrence) for occurrence in occurrences}
         self.schedule = decision.schedule
         self.seen += by_nominal.values()
         if len(self.seen) > MOST:
@@ -182,7 +214,7 @@ class _Play:
             run.ended = self._end(now, self._length())
             self.running[id] = run
 
-    def _pass(self, simulated: Simulated, reason: Reason, blocked_by: str | None) -> None:
+    def _pass(self, simulated: _Draft, reason: Reason, blocked_by: str | None) -> None:
         simulated.outcome, simulated.reason = reason.status.value, reason
         blocker = None if blocked_by is None else self._names.get(blocked_by)  # times within a long stretch have no row
         simulated.blocked_by = None if blocker is None else blocker.nominal

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from ostinato.schedules.decisions.decide import Live
 from ostinato.schedules.decisions.due_times import each_upcoming
 from ostinato.schedules.lateness import Lateness, lateness
-from ostinato.schedules.model import Schedule
+from ostinato.schedules.model import Schedule, target_words
 from ostinato.schedules.views import Coming
 from ostinato.when.instants import Micros, to_datetime
 
@@ -20,15 +20,13 @@ Head: TypeAlias = tuple[tuple[Micros, Coming] | None, int, Iterator[tuple[Micros
 def coming_of(schedule: Schedule, live: Sequence[Live], now: Micros) -> Iterator[tuple[Micros, Coming]]:
     """Yield (due time, `Coming`) for the coming times of a schedule, soonest first. All late times are one entry."""
     late = lateness(schedule, live, now)
-    job = schedule.action.job
+    job, starts = schedule.action.job, target_words(schedule.action)
     if late.late and schedule.next is not None:
         moment = to_datetime(schedule.next)
-        yield schedule.next, Coming(moment, moment, schedule.name, job, late)
+        yield schedule.next, Coming(moment, moment, schedule.name, job, late, starts)
     for occurrence in each_upcoming(schedule, now):
-        yield (
-            occurrence.actual,
-            Coming(to_datetime(occurrence.actual), to_datetime(occurrence.nominal), schedule.name, job, Lateness()),
-        )
+        at, nominal = to_datetime(occurrence.actual), to_datetime(occurrence.nominal)
+        yield occurrence.actual, Coming(at, nominal, schedule.name, job, Lateness(), starts)
 
 
 def soonest_first(heads: Sequence[Head]) -> Iterator[Coming]:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypedDict
 
 from ostinato.engine.context import to_json
 from ostinato.errors import OstinatoError, did_you_mean, short_repr
-from ostinato.model import MOST, Limit, Retry
+from ostinato.model import Limit, Retry
 from ostinato.schedules.actions import OPTIONS, Maker, read_action, with_input, without_input
 from ostinato.schedules.model import (
     Action,
@@ -20,6 +20,7 @@ from ostinato.schedules.model import (
     Policies,
     Schedule,
     read_catchup,
+    read_count,
     read_overlap,
 )
 from ostinato.schedules.rows import dump, write_action, write_policies
@@ -36,9 +37,10 @@ STATE = ("remaining", "paused", "notes", "memo", "tags", "attributes")
 
 
 class ScheduleOptions(TypedDict, total=False):
-    """The settings of a schedule other than spec and action. None means the default."""
+    """The settings of a schedule other than spec, action and input. None means the default. `tz` is the time zone of a
+    spec that is written as text."""
 
-    input: Mapping[str, Any] | None
+    tz: str | None
     overlap: OverlapName | Overlap | None
     catchup: str | timedelta | float | CatchUp | Mapping[str, Any] | None
     pause_after_failures: int | None
@@ -64,6 +66,7 @@ class ScheduleChanges(ScheduleOptions, total=False):
 
     spec: SpecLike
     action: ActionLike
+    input: Mapping[str, Any] | None
 
 
 KEYS = ("spec", "action", "input", *OPTIONS, *POLICIES, *STATE)
@@ -73,7 +76,7 @@ _LOOKED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class DefinitionChecks:
     """The parts of the app that check a schedule's definition.
 
     - `maker`: has the jobs and the kinds of actions
@@ -103,22 +106,33 @@ def read_notes(notes: Any) -> str:
     return notes
 
 
-def define(base: Schedule, changes: Mapping[str, Any], doors: Doors) -> Schedule:
+def define(base: Schedule, changes: Mapping[str, Any], checks: DefinitionChecks) -> Schedule:
     """Return a copy of `base` with the settings in `changes`. An option that is None in `changes` gets its default. A
     setting that is not in `changes` stays as it is and is not checked. Raises OstinatoError for the first mistake."""
+    names = ("spec", "tz", *KEYS[1:])
     for key in changes:
-        if key not in KEYS:
-            hint = did_you_mean(key, KEYS) or f"there are {', '.join(KEYS)}"
+        if key not in names:
+            hint = did_you_mean(key, names) or f"there are {', '.join(names)}"
             raise OstinatoError(f"a schedule has no {key!r}; {hint}")
-    schedule = base
+    schedule, tz = base, changes.get("tz") or ""
     if "spec" in changes:
-        schedule = replace(schedule, spec=checked_spec(_in_its_zone(changes["spec"], base.spec), doors.min_interval))
+        spec = _in_zone(changes["spec"], tz) if tz else _in_its_zone(changes["spec"], base.spec)
+        schedule = replace(schedule, spec=checked_spec(spec, checks.min_interval))
+    elif tz:
+        raise OstinatoError(f"tz {tz!r} is the time zone of a spec; give the spec, too: spec='0 9 * * *', tz={tz!r}")
     if any(key in changes for key in ("action", "input", *OPTIONS)):
-        schedule = replace(schedule, action=_action(schedule.action, changes, doors))
-        doors.maker.check(schedule.action, schedule.namespace)
+        schedule = replace(schedule, action=_action(schedule.action, changes, checks))
+        checks.maker.check(schedule.action, schedule.namespace)
     if any(key in changes for key in POLICIES):
         schedule = replace(schedule, policies=_policies(schedule.policies, changes))
     return _state(schedule, changes)
+
+
+def _in_zone(value: SpecLike, tz: str) -> Spec:
+    """Read a spec that is written as text, in the time zone `tz`. Raises OstinatoError if `value` is not a text."""
+    if not isinstance(value, str):
+        raise OstinatoError(f"tz {tz!r} belongs into the spec: cron(…, tz={tz!r})")
+    return parse_spec_text(value, tz=tz)
 
 
 def _in_its_zone(value: SpecLike, before: Spec) -> SpecLike:
@@ -143,8 +157,8 @@ def checked_spec(value: SpecLike, min_interval: Micros) -> Spec:
     return spec
 
 
-def _action(before: Action, changes: Mapping[str, Any], doors: Doors) -> Action:
-    target = _read_target(changes["action"], doors) if "action" in changes else before
+def _action(before: Action, changes: Mapping[str, Any], checks: DefinitionChecks) -> Action:
+    target = _read_target(changes["action"], checks) if "action" in changes else before
     options = {key: changes[key] for key in OPTIONS if changes.get(key) is not None}
     dropped = {key for key in OPTIONS if key in changes and changes[key] is None}
     kept = {key: value for key, value in target.options.items() if key not in dropped}
@@ -174,16 +188,17 @@ def _plain(value: Any) -> Any:
     return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
 
 
-def _read_target(value: ActionLike, doors: Doors) -> Action:
+def _read_target(value: ActionLike, checks: DefinitionChecks) -> Action:
     if isinstance(value, str):
         if not value:
             raise OstinatoError("action '' names no job")
         return Action(value)
     if callable(value):
-        return Action(doors.name_of(value))
+        return Action(checks.name_of(value))
     if not isinstance(value, Mapping):
-        raise OstinatoError(f"action {value!r} is not a job's name, a job, or {{'job': …}} or {{'http': …}}")
-    return read_action(value, doors.maker.kinds)
+        form = type(value).__name__  # not the value: it may have a password
+        raise OstinatoError(f"an action of type {form} is not a job's name, a job, or {{'job': …}} or {{'http': …}}")
+    return read_action(value, checks.maker.kinds)
 
 
 def _policies(before: Policies, changes: Mapping[str, Any]) -> Policies:
@@ -201,11 +216,7 @@ def _policies(before: Policies, changes: Mapping[str, Any]) -> Policies:
 
 
 def _count(value: Any, field: str, least: int = 1) -> int | None:
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= MOST:
-        raise OstinatoError(f"{field} {short_repr(value)} is not a whole number from {least} to {MOST:,}")
-    return value
+    return None if value is None else read_count(value, field, least)
 
 
 def _state(schedule: Schedule, changes: Mapping[str, Any]) -> Schedule:

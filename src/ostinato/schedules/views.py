@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
@@ -13,7 +13,7 @@ from ostinato.model import Run, StatusName
 from ostinato.schedules.decisions.decide import Live
 from ostinato.schedules.decisions.due_times import upcoming
 from ostinato.schedules.lateness import Lateness, lateness
-from ostinato.schedules.model import Policies, Schedule, State, target_words
+from ostinato.schedules.model import Policies, Schedule, State, StateName, target_words
 from ostinato.schedules.rows import read_detail
 from ostinato.when import Spec
 from ostinato.when.instants import SECOND, Micros, from_datetime, optional_datetime, to_datetime
@@ -94,7 +94,7 @@ class ScheduleInfo:
     id: str
     name: str
     namespace: str
-    state: Literal["running", "paused", "completed", "parked", "closed"]
+    state: StateName
     reason: str | None
     spec: Spec
     words: str
@@ -138,7 +138,7 @@ def schedule_info(
         id=schedule.id,
         name=schedule.name,
         namespace=schedule.namespace,
-        state=schedule.standing.value,
+        state=schedule.shown_state.value,
         reason=schedule.reason,
         spec=schedule.spec,
         words=schedule.spec.describe(),
@@ -180,6 +180,8 @@ class Coming:
     - a future occurrence of a schedule; both numbers of `lateness` are 0
     - all late times of a schedule together: times that are due, but not processed yet; `lateness` says how many times
       are late, and how many of them will run; `at` and `nominal` are both the time of `Schedule.next`
+
+    `starts` is what the schedule starts: a job's name, or a kind and a name.
     """
 
     at: datetime
@@ -187,6 +189,7 @@ class Coming:
     schedule: str
     job: str
     lateness: Lateness
+    starts: str
 
 
 @dataclass(frozen=True, slots=True)

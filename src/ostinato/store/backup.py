@@ -11,7 +11,7 @@ from enum import Enum
 from pathlib import Path
 
 from ostinato.clock import SystemClock
-from ostinato.errors import Conflict, StoreError
+from ostinato.errors import Conflict, NotAStore, StoreError
 from ostinato.store.contract import Store
 from ostinato.store.migrate import sqlite_version
 from ostinato.store.sqlite import SqliteStore, check_file, explain
@@ -24,9 +24,9 @@ Progress = Callable[[int, int], None]  # pages done, pages in all
 async def backup(store: Store, path: str | Path, progress: Progress | None = None, *, overwrite: bool = False) -> None:
     """Copy the store to a file while the store is in use. The file `path` is created or replaced only when the copy is
     complete and was checked. Raises `Conflict` if the file exists, unless `overwrite` is true and the file is an older
-    backup. Raises `StoreError` if the store is not SQLite or cannot be copied."""
+    backup. Raises `StoreError` if the store is not SQLite, is not a store of Ostinato's, or cannot be copied."""
     if not isinstance(store, SqliteStore):
-        raise StoreError(f"back up {store.url} with pg_dump; tables of Ostinato begin with ostinato_")
+        raise StoreError(f"back up the whole database {store.url} with pg_dump: ways may have tables in it, too")
     await asyncio.to_thread(_back_up, store.path, Path(path), progress, overwrite)
 
 
@@ -68,8 +68,8 @@ def _file_kind(path: Path) -> _FileKind:
 
 
 def _open_to_read(path: Path, *, in_use: bool = False) -> sqlite3.Connection:
-    """Open an SQLite file read-only. SQLite may create a WAL file beside a file that it reads. To avoid this, the file
-    is opened as immutable if it is not `in_use` and has no WAL file yet."""
+    """Open an SQLite file read-only. SQLite may create a WAL file beside a file that it reads. To avoid this, open the
+    file as immutable, unless `in_use` is true or the file has a WAL file already."""
     alone = not in_use and not path.with_name(path.name + "-wal").exists()
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if alone else ''}", uri=True)
 
@@ -144,16 +144,15 @@ def _copy(source: Path, target: Path, progress: Progress | None, *, in_use: bool
     partial = target.with_name(target.name + ".partial")
     partial.unlink(missing_ok=True)
     try:
-        with (
-            closing(_open_to_read(source, in_use=in_use)) as origin,
-            closing(sqlite3.connect(partial)) as copy,
-        ):
+        with closing(_open_to_read(source, in_use=in_use)) as origin:
             # Read one snapshot for the whole copy: otherwise every commit of another process restarts the copy.
             origin.execute("BEGIN")
-            origin.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            report = None if progress is None else lambda _, left, total: progress(total - left, total)
-            origin.backup(copy, pages=_PAGES, progress=report)
-            check_file(copy, str(partial))
+            if not sqlite_version(origin):
+                raise NotAStore(f"{source} has no tables of Ostinato; is it the right database? Nothing was copied")
+            with closing(sqlite3.connect(partial)) as copy:
+                report = None if progress is None else lambda _, left, total: progress(total - left, total)
+                origin.backup(copy, pages=_PAGES, progress=report)
+                check_file(copy, str(partial))
     except sqlite3.Error as problem:
         partial.unlink(missing_ok=True)
         raise explain(problem, str(source)) from problem

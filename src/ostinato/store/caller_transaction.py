@@ -17,11 +17,11 @@ T = TypeVar("T")
 
 
 async def run_in_caller_transaction(connection: Any, make: Callable[[], Operation[T]]) -> T:
-    """Run an operation in the transaction of the caller's connection, and return the result. Raises `StoreError` if the
-    connection cannot be used.
+    """Run an operation in the transaction of the caller's connection, and return the result. If no transaction is open,
+    begin one, which the caller must commit.
 
-    If no transaction is open, one begins, and the caller must commit it. There are two exceptions, which raise
-    `StoreError` if no transaction is open: connections of asyncpg, and other connections in autocommit mode.
+    Raises `StoreError` if the connection cannot be used. If no transaction is open, connections of asyncpg and
+    connections in autocommit mode cannot be used.
     """
     module = type(connection).__module__.partition(".")[0]
     if isinstance(connection, sqlite3.Connection):
@@ -56,8 +56,9 @@ def run_in_caller_transaction_sync(connection: Any, make: Callable[[], Operation
 
 
 def _drive_sqlite(connection: sqlite3.Connection, make: Callable[[], Operation[T]]) -> T:
-    """Run an operation in the caller's transaction; if none is open, begin one. If the operation fails, nothing of it
-    stays, even if the caller commits."""
+    """Run an operation in the caller's transaction, and return the result. If no transaction is open, begin one. If the
+    operation fails, undo all its changes, so that the caller cannot commit some of them. Raises `StoreError` if no
+    transaction is open and the connection is in autocommit mode."""
     begins = not connection.in_transaction
     if begins and (connection.isolation_level is None or getattr(connection, "autocommit", None) is True):
         raise _no_transaction()  # Python would not commit it

@@ -1,7 +1,7 @@
 """List the columns of the store's own tables, in the order that statements and rows use.
 
-In a statement, `{run_columns}` stands for the columns of the table of runs. `{u.run_columns}` stands for the same
-columns of the alias `u`. `{rows r(run_columns)}` stands for a batch of whole rows. The columns have the order of the
+In a statement, `{run_columns}` means the columns of the table of runs. `{u.run_columns}` means the same
+columns of the alias `u`. `{rows r(run_columns)}` means a batch of whole rows. The columns have the order of the
 fields of the row's class, so `Run(*row)` reads a row.
 
 A table may have more columns than are listed here. A node reads and writes only the columns that it knows. So nodes of
@@ -19,7 +19,8 @@ Reader: TypeAlias = Callable[[Sequence[Any]], T]
 
 
 class Table(NamedTuple):
-    """A table: its name, its columns, and their types, which statements with a batch of rows (`{rows …}`) need."""
+    """The name of a table, its columns, and their types. Statements with a batch of rows (`{rows …}`) need the
+    types."""
 
     name: str
     columns: tuple[str, ...]
@@ -55,9 +56,10 @@ def reader(make: Callable[..., T], columns: Iterable[str], /, **read: Callable[[
 def writer(attributes: Iterable[str], /, **write: Callable[[Any], Any]) -> Callable[[Any], tuple[Any, ...]]:
     """Compile a function that takes an object and returns the row of its `attributes`, such as `id` or `status.value`.
     A keyword argument converts an attribute: `due=f` replaces the value of `due` by `f(value)`."""
-    values = (f"_{name}(_value.{name})" if name in write else f"_value.{name}" for name in attributes)
+    named = {name: f"_{name.replace('.', '_')}" for name in write}
+    values = (f"{named[name]}(_value.{name})" if name in write else f"_value.{name}" for name in attributes)
     text = f"def made(_value):\n    return ({', '.join(values)},)"
-    compiled: Callable[[Any], tuple[Any, ...]] = _compile(text, **{f"_{name}": one for name, one in write.items()})
+    compiled: Callable[[Any], tuple[Any, ...]] = _compile(text, **{named[name]: one for name, one in write.items()})
     return compiled
 
 
@@ -72,14 +74,6 @@ _RUN = table(
     serial_key serial_hold concurrency_key options input checkpoint crashes:int actor schedule_id detail
     status reason ready_at:int started:int finished:int retry_of node hold result error progress
     cancel_requested:int superseded:int""",
-)
-_BINDING = table(
-    "ostinato_journey_bindings",
-    """schedule_id namespace definition version start subject start_at:int period max_runs:int runs_executed:int
-    generation:int state made_by created:int updated:int actor last_context""",
-)
-_DEFINITION = table(
-    "ostinato_journey_definitions", "namespace name version kind file digest created:int actor source documents"
 )
 _EVENT = table("ostinato_events", "seq:int at:int namespace name subject data actor")
 
@@ -120,36 +114,10 @@ TABLES = {
     "token": table(
         "ostinato_tokens", "id namespace role label bound created:int expires:int used:int revoked:int actor"
     ),
-    "webhook": table(
-        "ostinato_webhooks",
-        """id namespace url patterns secrets notes state reason seq:int replays:int failing:int failing_seq:int
-        succeeded:int created:int updated:int actor""",
-    ),
-    "form": table(
-        "ostinato_forms", "schedule_id namespace workflow_id keep:int action action_said about about_said updated:int"
-    ),
-    "temporal_execution": table("ostinato_temporal_executions", "run_id namespace workflow_id request_id action"),
-    "search_attribute": table("ostinato_search_attributes", "namespace name type"),
-    "definition": _DEFINITION,
-    "definition_info": _DEFINITION.without("namespace", "source", "documents"),
-    "journey": table(
-        "ostinato_journeys",
-        """run_id namespace definition version phase current_state state context tags attributes binding_id
-        binding_generation:int started:int updated:int finished:int""",
-    ),
-    "journey_label": table("ostinato_journey_labels", "namespace label run_id"),
-    "journey_answer": table("ostinato_journey_answers", "run_id step key digest answer at:int"),
-    "journey_cache": table("ostinato_journey_cache", "namespace key value expires:int"),
-    "binding": _BINDING,
-    "binding_info": _BINDING.without("last_context"),
 }
 RUN_COLUMNS = TABLES["run"].columns
 CLAIMED_RUN_COLUMNS = TABLES["claimed_run"].columns
 NEW_RUN_COLUMNS = TABLES["new_run"].columns
 SCHEDULE_COLUMNS = TABLES["schedule"].columns
 BACKFILL_COLUMNS = TABLES["backfill"].columns
-WEBHOOK_COLUMNS = TABLES["webhook"].columns
 TOKEN_COLUMNS = TABLES["token"].columns
-DEFINITION_INFO_COLUMNS = TABLES["definition_info"].columns
-JOURNEY_COLUMNS = TABLES["journey"].columns
-BINDING_COLUMNS = TABLES["binding"].columns

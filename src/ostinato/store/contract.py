@@ -48,7 +48,8 @@ def single(statement: Statement) -> Operation[Rows]:
 
 def alone(name: str, rows: Sequence[Row] | None = None, /, **params: Any) -> Statement:
     """Return a statement that PostgreSQL runs without a transaction if it is the first of its operation. This saves two
-    round trips. On PostgreSQL, no other statement of the operation may write."""
+    round trips. If the statement writes, no other statement of its operation may write, because PostgreSQL would commit
+    the two writes separately."""
     return Statement(name, params, rows, True)
 
 

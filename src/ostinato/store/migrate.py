@@ -145,7 +145,7 @@ async def migrate_way(store: Store, way: str, migrations: Sequence[Migration]) -
     """Run the missing migrations of an extension (`Way`). Raises `StoreError` if its tables are too new."""
     key, newest = way_key(way), len(migrations)
 
-    def known(_: int) -> Operation[int]:
+    def read_version(_: int) -> Operation[int]:
         rows = yield sql("schema_number", key=key)
         return _number(rows[0][0]) if rows else 0
 
@@ -158,7 +158,7 @@ async def migrate_way(store: Store, way: str, migrations: Sequence[Migration]) -
                 yield steps.statement(number)
             yield sql("set_meta", [(key, str(newest))])
 
-    version = await store.read(known)
+    version = await store.read(read_version)
     if version > newest:
         raise StoreError(
             f"the tables of {way} in {store.url} were made by a newer version of it (schema {version}; this one knows"

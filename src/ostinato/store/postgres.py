@@ -65,7 +65,8 @@ _LOST = (
 )
 _DRIVER = (asyncpg.PostgresError, *_LOST)  # whatever a statement may raise
 _IDLE = "25P03"  # the server has ended a transaction that was idle for too long
-_VALUES = ("21", "22", "23", "54")  # error classes that a value causes: cardinality, data, integrity, size
+# Error classes that a value causes: cardinality, data, integrity, size, and the exceptions of triggers.
+_VALUES = ("21", "22", "23", "54", "P0")
 _AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
 
@@ -289,7 +290,8 @@ class PostgresStore(Store):
     def _heard(self, connection: Any, pid: int, *_: object) -> None:
         """Handle a notification that the store has changed: call all functions that were registered with `on_change`.
         `pid` identifies the connection that sent the notification. If this connection belongs to this store object, and
-        only one function is registered, ignore the notification."""
+        only one function is registered, ignore the notification. In this case, the only user of this object has made
+        the change itself."""
         # If only one function is registered, this object has one user, and that user has made the change.
         if pid not in self._own or len(self._wakes) > 1:
             self._wake()

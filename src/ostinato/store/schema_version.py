@@ -32,7 +32,7 @@ class StoreVersion:
 
     @property
     def pending(self) -> int:
-        """How many migrations are missing, those of the extensions included."""
+        """The number of missing migrations, including the migrations of the extensions."""
         versions = [(self.current, self.newest), *self.ways.values()]
         return sum(max(0, newest - current) for current, newest in versions)
 
@@ -43,9 +43,9 @@ class StoreVersion:
 
     @property
     def older(self) -> str:
-        """The end of a sentence about the store. For example, the text is `has schema 3, and this Ostinato needs 4`.
-        The text has such a part for Ostinato's own tables and for the tables of each extension (`Way`), but only for
-        tables whose version is too low. If no version is too low, the text is empty."""
+        """The end of a sentence about what is too old in the store, such as `has schema 3, and this Ostinato needs 4`.
+        The text has such a part for Ostinato's own tables and for the tables of each extension (`Way`), if their
+        version is too low. If no version is too low, the text is empty."""
         versions = [("", self.current, self.newest)]
         versions += [(f" of {name}", current, newest) for name, (current, newest) in self.ways.items()]
         return "; it ".join(
@@ -56,9 +56,9 @@ class StoreVersion:
 
 
 async def read_version(url: str, *, check: bool = True, ways: Mapping[str, int] | None = None) -> StoreVersion:
-    """Return a store's schema version. Raises `StoreError` if the store does not exist, is damaged or unreachable. With
-    `check=True`, a SQLite file is checked for damage, in time proportional to its size. `ways` maps extensions (`Way`)
-    to the versions that they need."""
+    """Return a store's schema version. Raises `StoreError` if the store does not exist, is damaged or cannot be
+    reached. If `check` is true, a SQLite file is checked for damage, which takes time in proportion to its size. `ways`
+    maps extensions (`Way`) to the versions that they need."""
     ways = ways or {}
     store = open_url(url)
     if isinstance(store, SqliteStore):
@@ -87,8 +87,8 @@ _POSTGRES_TABLES = """SELECT count(*) FROM pg_catalog.pg_class WHERE relkind IN 
 
 
 async def check_usable(url: str, *, create: bool, ways: Mapping[str, int] | None = None) -> None:
-    """Check whether a command can use the store. Pass `create=True` if the command may create or migrate the store when
-    the command opens the store. `ways` is as in `read_version`.
+    """Check whether a command can use the store. If `create` is true, the command may create or migrate the store when
+    it opens the store. `ways` is as in `read_version`.
 
     Raises `StoreError` in these cases:
 

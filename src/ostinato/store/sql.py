@@ -200,7 +200,7 @@ def _read(dialect: Dialect, texts: Iterable[str], tables: Mapping[str, Table] = 
 class Statements:
     """The SQL statements of an extension (`Way`), in the format that the docstring of this module describes. Call the
     object with a name to get a statement that an operation can yield. `tables` are the tables of the extension by name.
-    In a statement, `{topic_columns}`, for example, stands for the columns of `tables["topic"]`."""
+    In a statement, `{topic_columns}`, for example, means the columns of `tables["topic"]`."""
 
     def __init__(self, text: str, tables: Mapping[str, Table] | None = None) -> None:
         self._text = text

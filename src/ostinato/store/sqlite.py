@@ -36,7 +36,7 @@ _VALUES = (sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISM
 class SqliteStore(Store):
     """A store in one SQLite file.
 
-    With `inline=True`, everything runs on the calling thread, which virtual time needs. `durable=False` is for tests:
+    If `inline` is true, everything runs on the calling thread, which virtual time needs. `durable=False` is for tests:
     nothing is flushed to disk, and a new file is created as a copy of an empty database that has all tables.
     """
 

@@ -11,7 +11,7 @@ _HINT = "write sqlite:///ostinato.db or postgresql://user@host/database"
 
 def open_url(url: str, *, inline: bool = False) -> Store:
     """Return the store for `sqlite:///file.db`, a plain file name, or `postgresql://…`. The store is not connected yet.
-    With `inline`, the store can be used on virtual time. Raises `NotAStore` for any other URL."""
+    If `inline` is true, the store can be used on virtual time. Raises `NotAStore` for any other URL."""
     scheme, separator, rest = url.partition("://")
     if not separator:
         if not url or "?" in url:

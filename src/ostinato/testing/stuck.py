@@ -89,8 +89,8 @@ class Patience:
 
     - If one of them belongs to the coroutine, as in `asyncio.sleep` or `asyncio.timeout`, the coroutine may wait
       without limit.
-    - If all of them belong to other code, the coroutine may wait for `years` of virtual time, or for `work_s` seconds
-      of processor time, whichever ends first.
+    - If all of them belong to other code, the coroutine may wait for `years` of virtual time or for `work_s` seconds of
+      processor time. The limit that is reached first applies.
     """
 
     def __init__(self, clock: Clock) -> None:

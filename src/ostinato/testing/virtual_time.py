@@ -8,9 +8,12 @@ import math
 import selectors
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
+from ostinato.model import read_length
 from ostinato.testing.stuck import Patience, Stuck, Watched
+from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros, read_instant
 
 T = TypeVar("T")
@@ -26,9 +29,10 @@ class VirtualClock:
     virtual = True
     origin = "virtual"
 
-    def __init__(self, begin: Micros = _BEGIN) -> None:
-        self._now = begin
-        self.begin = begin
+    def __init__(self, begin: datetime | str | Micros = _BEGIN) -> None:
+        """`begin` is a time, or microseconds since 1970."""
+        self.begin = begin if isinstance(begin, int) else read_instant(begin, "begin")
+        self._now = self.begin
 
     def now(self) -> Micros:
         return self._now
@@ -48,20 +52,37 @@ class VirtualClock:
 
 class SkewedClock:
     """The clock of another machine. Its `now` is the time of `clock` plus `skew`, and its `ticks` are the ticks of
-    `clock`. A test may change `skew`."""
+    `clock`. A test may change `skew`, which is read as a timedelta."""
 
     virtual = True
     origin = "virtual"
 
-    def __init__(self, clock: VirtualClock, skew: Micros = 0) -> None:
+    def __init__(self, clock: VirtualClock, skew: Length = 0) -> None:
+        """`skew` is a text such as `"5s"` or `"-5s"`, a timedelta, or a number of seconds."""
         self._clock = clock
-        self.skew = skew
+        self._skew = _read_skew(skew)
+
+    @property
+    def skew(self) -> timedelta:
+        return timedelta(microseconds=self._skew)
+
+    @skew.setter
+    def skew(self, skew: Length) -> None:
+        self._skew = _read_skew(skew)
 
     def now(self) -> Micros:
-        return self._clock.now() + self.skew
+        return self._clock.now() + self._skew
 
     def ticks(self) -> Micros:
         return self._clock.ticks()
+
+
+def _read_skew(skew: Length) -> Micros:
+    if isinstance(skew, str) and skew.startswith("-"):
+        return -read_length(skew[1:], "skew")
+    if isinstance(skew, timedelta):
+        return skew // timedelta(microseconds=1)
+    return read_length(skew, "skew")
 
 
 class _JumpingSelector(selectors.BaseSelector):
@@ -140,9 +161,12 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
     def catch_up(self, timeout: float) -> bool:
         """Make the next timer due if it is less than half a microsecond ahead of the clock. The clock counts whole
-        microseconds and cannot reach such a timer exactly. So only the loop's time (see `time`) moves to the timer, and
-        the clock keeps its time. Return True if the loop's time was moved. `timeout` is the number of seconds from the
-        loop's time to the timer."""
+        microseconds, so it cannot stop exactly at such a timer. Instead, set the loop's time (see `time`) to the time
+        of the timer. The clock does not move.
+
+        `timeout` is the number of seconds from the loop's time to the timer. Return True if the loop's time was
+        changed.
+        """
         when = self.time() + timeout
         if when >= self.clock.elapsed() + _BETWEEN:
             return False

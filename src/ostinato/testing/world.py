@@ -171,8 +171,9 @@ class World:
         return [f"{one.status}: {one.reason}" if one.reason else one.status for one in reversed(history)]
 
     async def replay(self, run: str) -> Sequence[StepInfo]:
-        """Run a durable function's present code with the recorded results of a run. Nothing has an effect. Return the
-        operations that the code awaits after the last result. Raises `Changed` if the code does not fit the record."""
+        """Replay the record of a run with the present code of its function. The replay has no effects. Return the
+        operations that the code awaits after the last recorded result. Raises `Changed` if the code does not fit the
+        record."""
         return await self.app.functions.replay(run)
 
     async def expect(self, name: str, *outcomes: str) -> None:

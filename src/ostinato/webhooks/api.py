@@ -29,11 +29,12 @@ from ostinato.errors import (
     short_repr,
 )
 from ostinato.event_names import EventNames
-from ostinato.model import Run, Status
+from ostinato.model import Run, Status, StatusName
 from ostinato.run_views import RunInfo, run_info
 from ostinato.store.contract import Operation, Row, Store, sql
 from ostinato.webhooks import JOB, subscriptions
 from ostinato.webhooks.disable import disable as disable_webhook
+from ostinato.webhooks.store import statement
 from ostinato.webhooks.subscriptions import ACTIVE, Webhook, read_webhook, webhook_row
 from ostinato.when.instants import Micros, to_datetime
 
@@ -125,7 +126,7 @@ class Webhooks:
 
         def create() -> Operation[Row]:
             webhook = replace(draft, seq=int((yield sql("last_event"))[0][0]))
-            yield sql("insert_webhooks", [webhook_row(webhook)])
+            yield statement("insert_webhooks", [webhook_row(webhook)])
             yield sql("notify")
             yield sql(
                 "insert_events", [self._audit("created", webhook, url=webhook.url, patterns=list(webhook.patterns))]
@@ -141,7 +142,7 @@ class Webhooks:
         namespace = self._around.namespace
 
         def read_page(_: int) -> Operation[list[Row]]:
-            return (yield sql("list_webhooks", namespace=namespace, after=after, limit=limit))
+            return (yield statement("list_webhooks", namespace=namespace, after=after, limit=limit))
 
         return [webhook_info(read_webhook(row)) for row in await self._around.store.read(read_page)]
 
@@ -158,9 +159,9 @@ class Webhooks:
         notes: str | None = None,
         request_id: str | None = None,
     ) -> WebhookInfo:
-        """Change the given fields of a webhook, and return the webhook. If the URL or the secret changes, deliveries
-        that already wait use the new value, too. If `secret` is empty, deliveries are sent without a signature. Raises
-        `OstinatoError` if no field is given."""
+        """Change a webhook, and return the changed webhook. A parameter that is None leaves its field unchanged. A new
+        URL or secret also applies to deliveries that already wait. If `secret` is empty, deliveries are sent without a
+        signature. Raises `OstinatoError` if `url`, `patterns`, `secret` and `notes` are all None."""
         changes: dict[str, Any] = {}
         if url is not None:
             changes["url"] = _read_url(url, self._around.policy)
@@ -193,9 +194,10 @@ class Webhooks:
         return await self._change(f"disable {id}", [reason], request_id, disable)
 
     async def enable(self, id: str, *, after: int | None = None, request_id: str | None = None) -> WebhookInfo:
-        """Activate a webhook, so that events are sent to it again. Without `after`, a disabled webhook continues with
-        the first undelivered event, and an active webhook does not change. With `after`, the webhook continues with the
-        first event whose sequence number is above `after`. Raises `NotFound` if there is no such webhook."""
+        """Activate a webhook, so that events are sent to it again. If `after` is None, a disabled webhook continues
+        with the first undelivered event, and an active webhook does not change. If `after` is not None, the webhook
+        continues with the first event whose sequence number is above `after`. Raises `NotFound` if there is no such
+        webhook."""
         now = self._around.now()
         await self._check_seq(after)
 
@@ -237,14 +239,14 @@ class Webhooks:
 
         def delete() -> Operation[Row]:
             webhook = yield from subscriptions.lock(around.namespace, id)
-            yield sql("delete_webhook", id=id, namespace=around.namespace)
+            yield statement("delete_webhook", id=id, namespace=around.namespace)
             yield sql("insert_events", [self._audit("deleted", webhook, url=webhook.url)])
             return list(webhook_row(webhook))
 
         await self._change(f"delete {id}", [], request_id, delete)
 
     async def deliveries(
-        self, id: str, *, status: str | None = None, before: str | None = None, limit: int = 100
+        self, id: str, *, status: StatusName | None = None, before: str | None = None, limit: int = 100
     ) -> Sequence[RunInfo]:
         """Return the runs that deliver the webhook's events, newest first."""
         if status is not None and status not in set(Status):
@@ -328,7 +330,7 @@ class Webhooks:
         def work() -> Operation[Row]:
             changed, events = edit((yield from subscriptions.lock(self._around.namespace, id)))
             if events:
-                yield sql("change_webhooks", [webhook_row(changed)])
+                yield statement("change_webhooks", [webhook_row(changed)])
                 yield sql("notify")
                 yield sql("insert_events", events)
             return list(webhook_row(changed))

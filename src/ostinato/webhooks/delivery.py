@@ -17,7 +17,7 @@ from ostinato.engine.context import Context
 from ostinato.engine.executor import Fatal, RetryLater
 from ostinato.engine.http import signing
 from ostinato.engine.http.egress import Answer, Egress, EgressRefused
-from ostinato.engine.http.job import read_retry_after, said, text_of
+from ostinato.engine.http.job import describe_answer, read_retry_after, text_of
 from ostinato.engine.http.secrets import Resolved, resolve
 from ostinato.engine.jobs import Handler
 from ostinato.errors import NotFound, OstinatoError, short_repr
@@ -99,7 +99,7 @@ async def _deliver(
         raise await failed(resolved.redact(f"{request}: {problem}")) from None
     except Exception as problem:  # the message of any error may contain a secret
         raise await failed(resolved.redact(f"{request}: {type(problem).__name__}: {problem}")) from None
-    why = resolved.redact(f"{request} answered {said(answer.status, text_of(answer, resolved))}")
+    why = resolved.redact(f"{request} answered {describe_answer(answer.status, text_of(answer, resolved))}")
     if answer.status == 410:
         raise await refused(why)
     if not 200 <= answer.status < 300:

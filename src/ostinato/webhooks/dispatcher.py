@@ -14,6 +14,7 @@ from ostinato.engine.rows import read_event
 from ostinato.errors import StoreError
 from ostinato.model import Event
 from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.webhooks.store import statement
 from ostinato.webhooks.subscriptions import BATCH, Webhook, dispatch, read_webhook
 from ostinato.when.instants import Micros
 
@@ -103,7 +104,7 @@ class Dispatcher:
 
 
 def _look() -> Operation[tuple[list[Webhook], int]]:
-    rows = yield sql("active_webhooks")
+    rows = yield statement("active_webhooks")
     if not rows:
         return [], 0
     return [read_webhook(row) for row in rows], int((yield sql("last_event"))[0][0])

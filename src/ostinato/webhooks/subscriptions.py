@@ -15,9 +15,10 @@ from ostinato.engine.rows import read_event, write_options
 from ostinato.engine.runs import start
 from ostinato.errors import NotFound
 from ostinato.model import Event, Limit, Options, Run, event_data
-from ostinato.store.columns import WEBHOOK_COLUMNS, reader, writer
+from ostinato.store.columns import reader, writer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.webhooks import JOB
+from ostinato.webhooks.store import TABLES, statement
 from ostinato.when.instants import Micros, format_instant
 
 BATCH = 500
@@ -71,16 +72,16 @@ def _write_texts(texts: Sequence[str]) -> str:
     return orjson.dumps(list(texts)).decode()
 
 
-read_webhook = reader(Webhook, WEBHOOK_COLUMNS, patterns=_read_texts, secrets=_read_texts)
+read_webhook = reader(Webhook, TABLES["webhook"].columns, patterns=_read_texts, secrets=_read_texts)
 # The row of a webhook for `insert_webhooks` and `change_webhooks`.
-webhook_row = writer(WEBHOOK_COLUMNS, patterns=_write_texts, secrets=_write_texts)
+webhook_row = writer(TABLES["webhook"].columns, patterns=_write_texts, secrets=_write_texts)
 
 
 def event_document(event: Event) -> dict[str, Any]:
     """Return an event as the JSON that receivers get. The HTTP API returns the same JSON."""
     return {
         "seq": event.seq,
-        "at": format_instant(event.at),
+        "at": format_instant(event.instant),
         "namespace": event.namespace,
         "name": event.name,
         "subject": event.subject,
@@ -128,7 +129,7 @@ def dispatch(id: str, after: int, now: Micros, new_id: Callable[[Micros], str]) 
     know that no event between `seq` and `after` matches. If another node has locked the webhook, or if the webhook is
     deleted or disabled, do nothing and return (0, False).
     """
-    rows = yield sql("hold_webhook", id=id)
+    rows = yield statement("hold_webhook", id=id)
     webhook = read_webhook(rows[0]) if rows else None
     if webhook is None or webhook.state != ACTIVE:
         return 0, False
@@ -137,22 +138,22 @@ def dispatch(id: str, after: int, now: Micros, new_id: Callable[[Micros], str]) 
         return 0, False
     events = [read_event(row) for row in rows_read]
     runs = deliveries(webhook, events, now, new_id)
-    yield sql("move_webhook", id=id, seq=events[-1].seq)
+    yield statement("move_webhook", id=id, seq=events[-1].seq)
     if runs:
         yield from start(runs, now)
     return len(runs), len(events) == BATCH
 
 
 def note_success(webhook: Webhook, now: Micros) -> Operation[None]:
-    yield sql("webhook_succeeded", id=webhook.id, now=now)
+    yield statement("webhook_succeeded", id=webhook.id, now=now)
 
 
 def find(namespace: str, id: str) -> Operation[Webhook]:
-    return _first((yield sql("webhook", id=id, namespace=namespace)), id)
+    return _first((yield statement("webhook", id=id, namespace=namespace)), id)
 
 
 def lock(namespace: str, id: str) -> Operation[Webhook]:
-    return _first((yield sql("lock_webhook", id=id, namespace=namespace)), id)
+    return _first((yield statement("lock_webhook", id=id, namespace=namespace)), id)
 
 
 def _first(rows: Sequence[Row], id: str) -> Webhook:

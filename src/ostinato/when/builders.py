@@ -91,7 +91,7 @@ def every(
     and :45. With an anchor, the first time is the anchor, and months and days are counted on the calendar:
     `every("P1M", anchor="2026-01-31T09:00Z")`.
     """
-    parts = timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+    parts = _read_parts(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
     if (period is None) == (not parts):
         hint = "write every('15m') or every(minutes=15)"
         raise SpecError("every() takes a length, as one text or by its parts", field="every", value=period, hint=hint)
@@ -104,6 +104,18 @@ def every(
         raise SpecError("every() takes a phase or an anchor, not both", field="phase", value=phase)
     recurrence = Recurrence(read_moment(anchor, _zone(tz), "anchor"), parse_duration(period, "every"))
     return _spec(tz, start, end, jitter, exclude, recurrences=(recurrence,), dst=dst or "")
+
+
+def _read_parts(**parts: float) -> timedelta:
+    for name, value in parts.items():
+        if not isinstance(value, int | float):
+            hint = f"write every({name}=15), or every('15m')"
+            raise SpecError(f"{name} {short_repr(value)} is not a number", field=name, value=value, hint=hint)
+    try:
+        return timedelta(**parts)
+    except (OverflowError, ValueError):  # too large, or not a number (NaN)
+        arguments = ", ".join(f"{name}={value!r}" for name, value in parts.items() if value)
+        raise SpecError(f"every({arguments}) is not a length of time", field="every") from None
 
 
 @_refuse_unknown

@@ -79,9 +79,9 @@ class Calendar:
         """Return the calendar as a dict from field name to text. If the calendar has a comment, the dict also has the
         key `comment`. Fields with these values are left out:
 
-        - With `always=False`: 0 for second, minute and hour, and the whole range for the other fields. These are the
-          defaults of `Calendar`.
-        - With `always=True`: the whole range for every field.
+        - If `always` is true: the whole range for every field.
+        - If `always` is false: the defaults of `Calendar`. They are 0 for second, minute and hour, and the whole range
+          for the other fields.
         """
         rest = _ALWAYS if always else _DEFAULT
         document = {f.name: ",".join(map(str, self.items(f))) for f in FIELDS if self.items(f) != rest.items(f)}

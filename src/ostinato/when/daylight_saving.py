@@ -9,87 +9,126 @@ shows a matching time. Under the cron rule (`fixed_wall_source`), each matching 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from datetime import datetime
 
 from ostinato.errors import SpecError
 from ostinato.when.instants import SECOND, Micros, format_instant, wall_micros
-from ostinato.when.sources import Source, Steps
+from ostinato.when.sources import Source, Step
 from ostinato.when.wall_clock import WallClock
 from ostinato.when.zones import Zone
 
 
-def wall_source(wall: WallClock, zone: Zone) -> Source:
-    """Return the times under the wall rule: a time in a gap is left out, and a time in a fold occurs twice."""
-    if len(zone.starts) == 1:
-        return _unchanging_wall_source(wall, zone.offsets[0])
-    starts, offsets = zone.starts, zone.offsets
-    starts_wall, ends_wall = zone.starts_wall, zone.ends_wall
-    next_wall, previous_wall = wall.next, wall.previous
+class _WallSource:
+    """A calendar's times under the wall rule: a time in a gap is left out, and a time in a fold occurs twice."""
 
-    def following(after: Micros) -> Micros:
-        second = after // SECOND
-        i = bisect_right(starts, second) - 1
-        offset = offsets[i]
-        origin = second + offset
-        matching_wall = next_wall(origin)
-        while matching_wall >= ends_wall[i]:
-            i += 1
-            begin = starts_wall[i]
-            if begin <= origin or begin > matching_wall:  # a fold, or `matching_wall` lies in the gap
-                matching_wall = next_wall(begin - 1)
+    __slots__ = ("_wall", "_zone", "next")
+
+    def __init__(self, wall: WallClock, zone: Zone) -> None:
+        self._wall = wall
+        self._zone = zone
+
+        def following(  # for the defaults, see `wall_clock`
+            after: Micros,
+            next_wall: Step = wall.next,
+            starts: Sequence[int] = zone.starts,
+            offsets: Sequence[int] = zone.offsets,
+            starts_wall: Sequence[int] = zone.starts_wall,
+            ends_wall: Sequence[int] = zone.ends_wall,
+        ) -> Micros:
+            second = after // SECOND
+            i = bisect_right(starts, second) - 1
             offset = offsets[i]
-        return (matching_wall - offset) * SECOND
+            origin = second + offset
+            matching_wall = next_wall(origin)
+            while matching_wall >= ends_wall[i]:
+                i += 1
+                begin = starts_wall[i]
+                if begin <= origin or begin > matching_wall:  # a fold, or `matching_wall` lies in the gap
+                    matching_wall = next_wall(begin - 1)
+                offset = offsets[i]
+            return (matching_wall - offset) * SECOND
 
-    def preceding(before: Micros) -> Micros:
+        self.next: Step = following
+
+    def previous(self, before: Micros) -> Micros:
+        zone = self._zone
         second = -(-before // SECOND)
-        i = bisect_left(starts, second) - 1
-        matching_wall = previous_wall(second + offsets[i])
-        while matching_wall < starts_wall[i]:
+        i = bisect_left(zone.starts, second) - 1
+        matching_wall = self._wall.previous(second + zone.offsets[i])
+        while matching_wall < zone.starts_wall[i]:
             i -= 1
-            matching_wall = previous_wall(ends_wall[i])
-        return (matching_wall - offsets[i]) * SECOND
-
-    return Steps(following, preceding)
+            matching_wall = self._wall.previous(zone.ends_wall[i])
+        return (matching_wall - zone.offsets[i]) * SECOND
 
 
-def _unchanging_wall_source(wall: WallClock, offset: int) -> Source:
-    """Return a calendar's times in a zone whose offset never changes, such as UTC. In such a zone, the wall rule and
-    the cron rule for daylight saving give the same times."""
-    next_wall, previous_wall = wall.next, wall.previous
-    return Steps(
-        lambda after: (next_wall(after // SECOND + offset) - offset) * SECOND,
-        lambda before: (previous_wall(-(-before // SECOND) + offset) - offset) * SECOND,
-    )
+class _FixedWallSource:
+    """A calendar's times under the cron rule: a time in a gap moves to the gap's end, a time in a fold occurs once."""
 
+    __slots__ = ("_wall", "_zone", "next")
 
-def fixed_wall_source(wall: WallClock, zone: Zone) -> Source:
-    """Return the times under the cron rule: a time in a gap moves to the gap's end, a time in a fold occurs once."""
-    if len(zone.starts) == 1:
-        return _unchanging_wall_source(wall, zone.offsets[0])
-    starts, offsets, ends_wall, reach = zone.starts, zone.offsets, zone.ends_wall, zone.reach
-    next_wall, previous_wall = wall.next, wall.previous
+    def __init__(self, wall: WallClock, zone: Zone) -> None:
+        self._wall = wall
+        self._zone = zone
 
-    def following(after: Micros) -> Micros:
-        second = after // SECOND
-        i = bisect_right(starts, second) - 1
-        wall_now = second + offsets[i]
-        if wall_now < reach[i]:
-            wall_now = reach[i] - 1
-        matching_wall = next_wall(wall_now)
-        while matching_wall >= ends_wall[i]:
-            i += 1
-        matching_second = matching_wall - offsets[i]
-        return (matching_second if matching_second > starts[i] else starts[i]) * SECOND
+        def following(  # for the defaults, see `wall_clock`
+            after: Micros,
+            next_wall: Step = wall.next,
+            starts: Sequence[int] = zone.starts,
+            offsets: Sequence[int] = zone.offsets,
+            ends_wall: Sequence[int] = zone.ends_wall,
+            reach: Sequence[int] = zone.reach,
+        ) -> Micros:
+            second = after // SECOND
+            i = bisect_right(starts, second) - 1
+            wall_now = second + offsets[i]
+            if wall_now < reach[i]:
+                wall_now = reach[i] - 1
+            matching_wall = next_wall(wall_now)
+            while matching_wall >= ends_wall[i]:
+                i += 1
+            matching_second = matching_wall - offsets[i]
+            return (matching_second if matching_second > starts[i] else starts[i]) * SECOND
 
-    def preceding(before: Micros) -> Micros:
+        self.next: Step = following
+
+    def previous(self, before: Micros) -> Micros:
+        starts, offsets, reach = self._zone.starts, self._zone.offsets, self._zone.reach
         second = -(-before // SECOND) - 1
         i = bisect_right(starts, second) - 1
-        matching_wall = previous_wall(max(reach[i], second + offsets[i] + 1))
+        matching_wall = self._wall.previous(max(reach[i], second + offsets[i] + 1))
         while matching_wall < reach[i]:
             i -= 1
         return max(starts[i], matching_wall - offsets[i]) * SECOND
 
-    return Steps(following, preceding)
+
+class _UnchangingWallSource:
+    """A calendar's times in a zone whose offset never changes, such as UTC. In such a zone, the wall rule and the cron
+    rule for daylight saving give the same times."""
+
+    __slots__ = ("_offset", "_wall", "next")
+
+    def __init__(self, wall: WallClock, zone: Zone) -> None:
+        self._wall = wall
+        self._offset = zone.offsets[0]
+
+        def following(after: Micros, next_wall: Step = wall.next, offset: int = self._offset) -> Micros:
+            return (next_wall(after // SECOND + offset) - offset) * SECOND
+
+        self.next: Step = following
+
+    def previous(self, before: Micros) -> Micros:
+        return (self._wall.previous(-(-before // SECOND) + self._offset) - self._offset) * SECOND
+
+
+def wall_source(wall: WallClock, zone: Zone) -> Source:
+    """Return the times under the wall rule: a time in a gap is left out, and a time in a fold occurs twice."""
+    return _WallSource(wall, zone) if len(zone.starts) > 1 else _UnchangingWallSource(wall, zone)
+
+
+def fixed_wall_source(wall: WallClock, zone: Zone) -> Source:
+    """Return the times under the cron rule: a time in a gap moves to the gap's end, a time in a fold occurs once."""
+    return _FixedWallSource(wall, zone) if len(zone.starts) > 1 else _UnchangingWallSource(wall, zone)
 
 
 def instant_of_wall(moment: datetime, zone: Zone, field: str) -> Micros:

@@ -89,9 +89,9 @@ def read_spec(document: Mapping[str, object]) -> Spec:
 
 
 def check_keys(document: object, keys: tuple[str, ...], what: str, example: str = "") -> None:
-    """Raise `SpecError` if `document` is not an object, or if it has a key that is not in `keys`. In the error message,
-    `what` names the object, for example "an interval". If `document` is not an object, the error has `example` as a
-    hint, which shows how to write one."""
+    """Raise `SpecError` if `document` is not an object, or if it has a key that is not in `keys`. `what` is a name for
+    the object in the error message, for example "an interval". `example` shows how to write such an object. It is the
+    hint of the error if `document` is not an object."""
     if not isinstance(document, Mapping):
         words = f"{what} is an object, not {short_json(document)}"
         raise SpecError(words, field="spec", value=document, hint=example)

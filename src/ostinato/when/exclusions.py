@@ -66,10 +66,10 @@ ANY_READING = Readings((1 << 60) - 1, (1 << 60) - 1, (1 << 24) - 1)
 
 def stretches(exclusions: Exclusions, zone: Zone, readings: Readings, *, by_day: bool = False) -> list[Stretch]:
     """Return the `Stretch` functions of these exclusions. Each function takes an instant. If the instant is excluded,
-    the function returns a stretch of time around it, which a search can skip. Otherwise it returns None.
+    the function returns a stretch of time around the instant, which a search can skip. Otherwise it returns None.
 
-    `readings` are the seconds, minutes and hours that can occur in the spec's times. With `by_day`, a stretch of an
-    excluded calendar is at most one day long.
+    `readings` are the seconds, minutes and hours that can occur in the spec's times. If `by_day` is true, the stretch
+    of an excluded calendar is at most one day long.
     """
     walls = map(WallClock, _joined(exclusions.calendars))
     stretch_functions = [_calendar_stretch(wall, zone, readings, by_day=by_day) for wall in walls]
@@ -99,9 +99,9 @@ def _joined(calendars: Iterable[Calendar]) -> list[Calendar]:
 
 
 def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day: bool) -> Stretch:
-    """Return a function that says which times around an instant a search can skip because of an excluded calendar. The
-    function takes an instant. If the calendar excludes the instant, the function returns the first and the last
-    microsecond of a period around it in which the spec has no time. Otherwise the function returns None.
+    """Return a function that says which period a search can skip because of an excluded calendar. The function takes an
+    instant. If the calendar excludes the instant, the function returns the first and the last microsecond of a period
+    around the instant. The spec has no time in this period. Otherwise the function returns None.
 
     - `wall`: the excluded calendar
     - `readings`: the seconds, minutes and hours that can occur in the spec's times
@@ -119,14 +119,13 @@ def _calendar_stretch(wall: WallClock, zone: Zone, readings: Readings, *, by_day
 
 
 def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
-    """Return a function like that of `_calendar_stretch`, for a calendar that excludes every time of day that the spec
-    uses, on every day. The function takes an instant, and calls `matches` with the instant's wall-clock time. If
-    `matches` returns false, the function returns None. Otherwise it returns the first and the last microsecond of a
-    period around the instant:
+    """Return a function like that of `_calendar_stretch`, for a calendar that excludes all times of the spec on every
+    day. The function takes an instant, and calls `matches` with the instant's wall-clock time. If `matches` returns
+    false, the function returns None.
 
-    - The period begins one second after the latest change of the zone's offset. If the instant is earlier than that,
-      the period begins with the second of the change.
-    - The period ends directly before the next change.
+    Otherwise it returns the first and the last microsecond of a period around the instant. The period lies between two
+    changes of the zone's offset. It leaves out the first second after the earlier change, unless the instant is in that
+    second. It ends directly before the later change.
     """
     starts, offsets = zone.starts, zone.offsets
     ends = [*starts[1:], FAR]
@@ -143,12 +142,13 @@ def _segment_stretch(matches: Callable[[int], bool], zone: Zone) -> Stretch:
 
 
 def _runs(left: int, size: int) -> list[tuple[int, int]]:
-    """Return a pair (first, end) for each value from 0 to `size` - 1. If a search is at a value that is not in `left`,
-    it can skip the values from `first` to `end` - 1. They are excluded, or never occur in the spec.
+    """Return a pair (first, end) for each value from 0 to `size` - 1. A search that is at this value can skip the
+    values from `first` to `end` - 1.
 
     `left` is a bit mask of the values that cannot be skipped, because the spec may have times there that are not
-    excluded. `first` directly follows the nearest value in `left` below, and `end` is the nearest value in `left`
-    above. If there is no such value, `first` is 0, or `end` is `size`. The pairs of the values in `left` are not used.
+    excluded. A search skips no value of `left`: `first` is the value after the next lower value in `left`, or 0 if
+    there is no lower one. `end` is the next higher value in `left`, or `size` if there is no higher one. The pairs of
+    the values in `left` itself are not used.
     """
     runs = []
     for value in range(size):

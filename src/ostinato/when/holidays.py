@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
 from typing import Any
 
-from ostinato.errors import SpecError, short_repr
+from ostinato.errors import SpecError, install_hint, short_repr
 from ostinato.when.exclusions import Exclusions
 from ostinato.when.instants import Micros
 from ostinato.when.local_times import read_moment
@@ -30,7 +30,7 @@ def holidays(text: str, *, tz: str = "", first_year: int = 2000, last_year: int 
         import recurring_ical_events
     except ImportError:
         raise SpecError(
-            "reading iCalendar documents needs the extra 'ical'", field="exclude", hint="pip install 'ostinato[ical]'"
+            "reading iCalendar documents needs the extra 'ical'", field="exclude", hint=install_hint("ical")
         ) from None
     if not isinstance(text, str | bytes):
         raise _refusal(f"{short_repr(text)} is not the text of an iCalendar document", text)

@@ -33,8 +33,8 @@ def recurrence_source(anchor: Micros, period: Duration, zone: Zone, literal: boo
     first = date(1970, 1, 1) + timedelta(days=first_day)
 
     def instants(number: int) -> list[Micros]:
-        """Return the instants of anchor + `number` × period. Usually there is one. With `literal`, a time in a gap has
-        no instant, and a time in a fold has two."""
+        """Return the instants of anchor + `number` × period. Usually there is one. If `literal` is true, a time in a
+        gap has no instant, and a time in a fold has two."""
         if number <= 0:
             return [anchor] if number == 0 else []
         year, month = divmod(first.year * 12 + first.month - 1 + number * period.months, 12)

@@ -81,8 +81,7 @@ def union(sources: list[Source]) -> Source:
 
         return following
 
-    previous = [source.previous for source in sources]
     return Steps(
         following_from([source.next for source in sources]),
-        lambda before: max((step(before) for step in previous), default=-FAR),
+        lambda before: max((source.previous(before) for source in sources), default=-FAR),
     )

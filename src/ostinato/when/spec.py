@@ -10,9 +10,9 @@ import zoneinfo
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, replace
 from datetime import date, datetime, tzinfo
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from ostinato.errors import SpecError, TooManyExclusions, short_repr
+from ostinato.errors import SpecError, TooManyExclusions, missing_attribute, short_repr
 from ostinato.when.cached_property import cached_property
 from ostinato.when.calendars import Calendar
 from ostinato.when.cron_strings import parse_cron
@@ -78,6 +78,11 @@ class Spec:
     dialect: Dialect = "cron"
     dst: Dst | Literal[""] = ""
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise missing_attribute(self, "a spec", name)
+
     @property
     def rule(self) -> Dst:
         return self.dst or ("wall" if self.dialect == "temporal" else "cron")
@@ -114,11 +119,19 @@ class Spec:
 
     # Times as datetimes
 
-    def next(self, after: datetime) -> datetime | None:
-        """Return the first time later than `after`, in the spec's zone. Return None if the spec has no later time."""
+    def next(self, after: datetime | None = None) -> datetime | None:
+        """Return the first time later than `after`, in the spec's zone. Return None if the spec has no later time. A
+        call without `after` raises `TypeError`, because a spec knows no clock."""
+        if after is None:
+            raise TypeError("next() needs the moment after which the time lies; write spec.next(datetime.now(UTC))")
         return self._local(self.compiled.next(read_instant(after, "after")))
 
-    def previous(self, before: datetime) -> datetime | None:
+    def previous(self, before: datetime | None = None) -> datetime | None:
+        """Return the last time earlier than `before`, as `next` returns the first later one."""
+        if before is None:
+            raise TypeError(
+                "previous() needs the moment before which the time lies; write spec.previous(datetime.now(UTC))"
+            )
         return self._local(self.compiled.previous(read_instant(before, "before")))
 
     def between(self, first: datetime, last: datetime) -> Iterator[datetime]:
@@ -147,8 +160,9 @@ class Spec:
     def __or__(self, other: Spec) -> Spec:
         """Return a spec with the times of both specs. If one of them has no sources, return the other.
 
-        Raises `SpecError` if their exclusions, bounds, jitter, dialect, zone or daylight-saving rule differ. A spec
-        that does not depend on the wall clock may have no zone or rule. It then takes those of the other spec.
+        Raises `SpecError` if the exclusions, bounds, jitter, dialect, zone or daylight-saving rule of the two specs
+        differ. A spec that does not depend on the wall clock may have no zone or no rule. In this case, the new spec
+        has the zone or rule of the other spec.
         """
         if not isinstance(other, Spec):
             return NotImplemented

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import date
 
 from ostinato.errors import SpecError, short_repr
 from ostinato.when.builders import cron, every, once
@@ -37,6 +38,14 @@ def parse_spec_text(text: str, *, tz: str = "", dialect: Dialect | None = None, 
     return cron(text, tz=tz, dialect=dialect or "cron", dst=dst)
 
 
+def _is_day(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _refuse_near_misses(text: str) -> None:
     """Raise `SpecError` with a helpful hint for common mistakes, such as `every 5 minutes`."""
     hint = ""
@@ -51,7 +60,7 @@ def _refuse_near_misses(text: str) -> None:
     elif re.fullmatch(r"R[0-9]+/\S+", text):
         hint = f"a spec has no number of repetitions: write 'R{text[text.index('/') :]}'"
     elif re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
-        hint = f"a time of day is missing: write '{text}T09:00'"
+        hint = f"a time of day is missing: write '{text}T09:00'" if _is_day(text) else "there is no such day"
     if hint:
         raise SpecError(f"{short_repr(text)} is not a spec", field="spec", value=text, hint=hint)
 

@@ -10,35 +10,51 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from ostinato.when.calendars import Calendar
-from ostinato.when.days import day_pattern, days_for
+from ostinato.when.days import DayPattern, Days, day_pattern, days_for
 from ostinato.when.fields import mask, values
 from ostinato.when.instants import DAY_SECONDS
 
 
 class WallClock:
-    """The wall-clock seconds that match one calendar. `next(after)` returns the first match after the second `after`,
-    and `previous(before)` the last match before the second `before`. The matches are found with tables, and `size` is
-    the number of entries in these tables."""
+    """The wall-clock seconds that match one calendar. `next(after)` returns the first match later than `after`, and
+    `previous(before)` returns the last match earlier than `before`. The matches are found with tables. `size` is the
+    number of entries in these tables."""
 
-    __slots__ = ("days", "hours", "minutes", "next", "previous", "seconds", "size")
+    __slots__ = ("_seconds", "_starts", "days", "hours", "minutes", "next", "seconds", "size")
 
     def __init__(self, calendar: Calendar, either: bool = False) -> None:
         self.seconds = mask(calendar.second)
         self.minutes = mask(calendar.minute)
         self.hours = mask(calendar.hour)
         self.days = day_pattern(calendar, either)
-        starts = _minute_starts(self.hours, self.minutes)
-        seconds = values(self.seconds)
+        self._starts = starts = _minute_starts(self.hours, self.minutes)
+        self._seconds = seconds = values(self.seconds)
         self.size = len(starts) if len(seconds) == 1 and seconds[0] else len(seconds)
+        self.next: Step
         if not starts or not seconds:
-            self.next, self.previous = _never()
+            self.next = _never
         elif len(seconds) == 1:
-            times = (
-                starts if seconds[0] == 0 else tuple(s + seconds[0] for s in starts)
-            )  # most calendars share one table
-            self.next, self.previous = _by_time_of_day(self, times)
+            # most calendars share one table
+            times = starts if seconds[0] == 0 else tuple(s + seconds[0] for s in starts)
+            self.next = _step_by_time_of_day(self.days, times)
         else:
-            self.next, self.previous = _by_minute_and_second(self, starts, seconds)
+            self.next = _step_by_minute_and_second(self.days, starts, seconds)
+
+    def previous(self, before: int) -> int:
+        starts, seconds = self._starts, self._seconds
+        if not starts or not seconds:
+            return -_NEVER
+        days = days_for(self.days)
+        day, time = divmod(before, DAY_SECONDS)
+        if days.at_or_before(day) == day:
+            at = bisect_left(starts, time)
+            if at:
+                within = bisect_left(seconds, time - starts[at - 1])
+                if within:
+                    return day * DAY_SECONDS + starts[at - 1] + seconds[within - 1]
+                if at > 1:
+                    return day * DAY_SECONDS + starts[at - 2] + seconds[-1]
+        return days.at_or_before(day - 1) * DAY_SECONDS + starts[-1] + seconds[-1]
 
     def matches(self, wall: int) -> bool:
         day, second = divmod(wall, DAY_SECONDS)
@@ -56,49 +72,54 @@ def _minute_starts(hours: int, minutes: int) -> tuple[int, ...]:
     return tuple(h * 3600 + m * 60 for h in values(hours) for m in values(minutes))
 
 
-_Step = Callable[[int], int]
+Step = Callable[[int], int]
 _NEVER = 1 << 60
 
+# A node keeps thousands of these functions, and the garbage collector walks over each object that one consists of. A
+# variable of an enclosing function would be one object for each function, so the tables are defaults instead. Defaults
+# are one tuple in all, and are read faster.
 
-def _never() -> tuple[_Step, _Step]:
-    return (lambda _: _NEVER), (lambda _: -_NEVER)
+
+def _never(_: int) -> int:
+    return _NEVER
 
 
-def _by_time_of_day(wall: WallClock, times: tuple[int, ...]) -> tuple[_Step, _Step]:
-    first, last, count = times[0], times[-1], len(times)
-    daily = wall.days.daily
-    days = days_for(wall.days)
-    at_or_after, at_or_before = days.at_or_after, days.at_or_before
+def _step_by_time_of_day(pattern: DayPattern, times: tuple[int, ...]) -> Step:
+    days = days_for(pattern)
 
-    def following(after: int) -> int:
+    def following(
+        after: int,
+        times: tuple[int, ...] = times,
+        count: int = len(times),
+        first: int = times[0],
+        daily: bool = pattern.daily,
+        days: Days = days,
+    ) -> int:
         day = after // DAY_SECONDS
         midnight = day * DAY_SECONDS
         if daily:
             at = bisect_right(times, after - midnight)
             return midnight + times[at] if at < count else midnight + DAY_SECONDS + first
-        matching_day = at_or_after(day)
+        matching_day = days.at_or_after(day)
         if matching_day == day:
             at = bisect_right(times, after - midnight)
             if at < count:
                 return midnight + times[at]
-            matching_day = at_or_after(day + 1)
+            matching_day = days.at_or_after(day + 1)
         return matching_day * DAY_SECONDS + first
 
-    def preceding(before: int) -> int:
-        day, second = divmod(before, DAY_SECONDS)
-        if at_or_before(day) == day:
-            at = bisect_left(times, second)
-            if at:
-                return day * DAY_SECONDS + times[at - 1]
-        return at_or_before(day - 1) * DAY_SECONDS + last
-
-    return following, preceding
+    return following
 
 
-def _by_minute_and_second(wall: WallClock, starts: tuple[int, ...], seconds: tuple[int, ...]) -> tuple[_Step, _Step]:
-    days = days_for(wall.days)
+def _step_by_minute_and_second(pattern: DayPattern, starts: tuple[int, ...], seconds: tuple[int, ...]) -> Step:
+    days = days_for(pattern)
 
-    def following(after: int) -> int:
+    def following(
+        after: int,
+        starts: tuple[int, ...] = starts,
+        seconds: tuple[int, ...] = seconds,
+        days: Days = days,
+    ) -> int:
         day, time = divmod(after, DAY_SECONDS)
         if days.at_or_after(day) == day:
             at = bisect_right(starts, time)
@@ -110,16 +131,4 @@ def _by_minute_and_second(wall: WallClock, starts: tuple[int, ...], seconds: tup
                 return day * DAY_SECONDS + starts[at] + seconds[0]
         return days.at_or_after(day + 1) * DAY_SECONDS + starts[0] + seconds[0]
 
-    def preceding(before: int) -> int:
-        day, time = divmod(before, DAY_SECONDS)
-        if days.at_or_before(day) == day:
-            at = bisect_left(starts, time)
-            if at:
-                within = bisect_left(seconds, time - starts[at - 1])
-                if within:
-                    return day * DAY_SECONDS + starts[at - 1] + seconds[within - 1]
-                if at > 1:
-                    return day * DAY_SECONDS + starts[at - 2] + seconds[-1]
-        return days.at_or_before(day - 1) * DAY_SECONDS + starts[-1] + seconds[-1]
-
-    return following, preceding
+    return following

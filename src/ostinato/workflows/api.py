@@ -25,8 +25,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A run that failed with a logic error, as a fixer receives it. `prepared` is the stored result of `prepare`: a
-    dict with `reservations`, `data` and `title`. It is None if no such result is stored."""
+    """A run that failed with a logic error. It is the argument of the fixer, the function that repairs the workflow.
+    `prepared` is the stored result of the handler's `prepare`: a dict with `reservations`, `data` and `title`. If no
+    result is stored, `prepared` is None."""
 
     workflow: str
     version: str
@@ -48,7 +49,8 @@ class Workflows(Queries):
     def declare(
         self, name: str, *, version: int | None = None, policy: Mapping[str, Any] | None = None
     ) -> WorkflowCode:
-        """Declare a workflow. Nodes deploy it when they start. Without `version`, changed code gets the next number."""
+        """Declare a workflow. Nodes deploy it when they start. If `version` is None, changed code gets the next version
+        number."""
         code = WorkflowCode(name, version=version, policy=policy)
         self._surroundings.codes.declare(code)
         return code
@@ -101,8 +103,9 @@ class Workflows(Queries):
         return changed
 
     async def fix(self, workflow: Workflow, failed: HandlerRun, code: WorkflowCode) -> bool:
-        """Call the fixer with the failed run, and deploy the version that the fixer returns. Return whether a version
-        was deployed. Raises `OstinatoError` if the fixer returned neither None nor a version of this workflow."""
+        """Call the workflow's fixer (the function that repairs the code after a logic error) with the failed run. If
+        the fixer returns a new version, deploy it. Return whether a version was deployed. Raises `OstinatoError` if the
+        fixer returns anything other than a version of this workflow, the import path of such a version, or None."""
         assert code.fixer is not None
         info = run_info(failed)
         prepared = None if failed.prepared is None else orjson.loads(failed.prepared)
@@ -152,8 +155,9 @@ class Workflows(Queries):
         - `choice`: `reauthenticate`, `approve`, `resume`, `try_again`, `did_not_happen` or `skip`
         - `run_id`: if given, only a problem of this run is resolved
 
-        `get(name).choices` lists the choices that apply now. Where it lists `reauthenticate` or `approve`, `resume` has
-        the same effect. Raises `Conflict` if there is no such problem, or if the choice does not apply now.
+        `get(name).choices` lists the choices that apply now. If the list has `reauthenticate` or `approve`, the choice
+        `resume` has the same effect. Raises `Conflict` if there is no such problem, or if the choice does not apply
+        now.
         """
         try:
             chosen = Choice(choice)
@@ -176,13 +180,14 @@ class Workflows(Queries):
     async def _change(
         self, name: str, verb: str, request_id: str | None, work: Callable[..., Operation[None]], *asked: str | None
     ) -> WorkflowInfo:
-        """Call `work` with the locked workflow, `asked` and the time, in one transaction. Return the changed overview.
-        If the `request_id` was used before, do not call `work`, and return the overview from the earlier call."""
+        """Lock a workflow, and call `work(workflow, *asked, now)` in the same transaction. Return the changed overview
+        of the workflow. If an earlier call had the same `request_id`, do not call `work`, and return the overview from
+        the earlier call."""
         around = self._surroundings
         now = around.now()
 
         def change() -> Operation[dict[str, Any]]:
-            loaded = yield from operator_requests.locked(around.namespace, name, around.actor)
+            loaded = yield from operator_requests.lock_workflow(around.namespace, name, around.actor)
             yield from work(loaded, *asked, now)
             (info,) = yield from load_infos([(yield from find_workflow(around.namespace, name))], now)
             return info.to_json()

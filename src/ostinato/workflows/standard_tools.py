@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from ostinato.engine.http.egress import Answer, EgressFailed, EgressRefused, EgressUnconnected
-from ostinato.engine.http.job import KEPT_BYTES, body_of, check_http, said, text_of
+from ostinato.engine.http.job import KEPT_BYTES, body_of, check_http, describe_answer, text_of
 from ostinato.engine.http.secrets import redact, resolve
 from ostinato.engine.runs import Started, start
 from ostinato.engine.ways import Host
@@ -102,7 +102,7 @@ async def _request(host: Host, request: dict[str, Any], key: str | None = None) 
     if 200 <= answer.status <= 299:
         headers = redact({name: value for name, value in answer.headers.items() if name in _KEPT}, resolved.secrets)
         return {"status": answer.status, "headers": headers, "body": body_of(answer, text, resolved)}
-    raise _failure(answer.status, resolved.redact(f"{what} answered {said(answer.status, text)}"))
+    raise _failure(answer.status, resolved.redact(f"{what} answered {describe_answer(answer.status, text)}"))
 
 
 _KEPT = frozenset("content-type date etag last-modified location".split())

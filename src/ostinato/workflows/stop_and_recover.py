@@ -1,4 +1,5 @@
-"""Stop, recover and scan runs of workflows. When the engine deletes runs, the workflow's records of them stay."""
+"""Stop, recover and scan runs of workflows. If the engine deletes a run, the workflow keeps its own record of this
+run."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from ostinato.functions.store import read_function, read_step, statement
 from ostinato.store.contract import Operation
 from ostinato.testing import World, run_virtual
 from tests.golden.functions import code_0001
-from tests.unit.functions.replaying import replay_history
+from tests.support.replay_history import replay_history
 
 HERE = Path(__file__).parent
 

@@ -6,6 +6,7 @@ import asyncio
 from typing import Any
 
 from ostinato.engine.executor import Stop
+from ostinato.engine.http.host_names import looks_up_for
 from ostinato.model import Status
 from ostinato.testing import World
 
@@ -30,3 +31,26 @@ async def test_a_body_that_is_stopped_before_its_first_step_ends_all_the_same(wo
     await world.advance("1s")
     assert cancelled == [True]
     assert (await run.info()).status == "cancelled"
+
+
+async def test_names_are_looked_up_in_the_share_of_the_runs_namespace(world: World) -> None:
+    seen: dict[str, str] = {}
+
+    @world.app.job()
+    async def work(kind: str) -> None:
+        seen[kind] = looks_up_for.get()
+
+    @world.app.function()
+    async def durable(ctx: Any) -> None:
+        async def step() -> None:
+            seen["function"] = looks_up_for.get()
+
+        await ctx.step(step)
+
+    await world.up()
+    await world.app.create_namespace("other")
+    other = world.app.within("other")
+    await (await world.app.start("work", {"kind": "default"})).result()
+    await (await other.start("work", {"kind": "job"})).result()
+    await (await other.functions.start("durable")).result()
+    assert seen == {"default": "default", "job": "other", "function": "other"}

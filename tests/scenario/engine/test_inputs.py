@@ -191,4 +191,5 @@ def test_moments_in_the_data_of_an_event_are_written_out() -> None:
     event = Event(
         1, 0, "default", "schedule:skipped", "s", {"nominal": 1_767_225_600_000_000, "count": 3, "last": None}
     )
+    assert event.at == datetime(1970, 1, 1, tzinfo=UTC)
     assert event_data(event) == {"nominal": "2026-01-01T00:00:00Z", "count": 3, "last": None}

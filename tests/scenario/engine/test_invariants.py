@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+
+import asyncpg
+
+from ostinato.engine.unwritten import unwritten
 from ostinato.store.contract import Operation, sql
-from ostinato.testing import World
+from ostinato.testing import VirtualLoop, World
 
 
 async def test_the_scanner_repairs_what_is_safe_and_reports_all(world: World) -> None:
@@ -50,3 +58,89 @@ async def test_the_scanner_runs_by_itself(world: World) -> None:
     assert (await run.info()).status == "succeeded"
     names = [e.name for e in await world.app.events(limit=100)]
     assert "engine:invariant_broken" in names
+
+
+async def execute(url: str, texts: Sequence[str]) -> None:
+    """Change the database from outside."""
+    if url.startswith("sqlite"):
+        with closing(sqlite3.connect(url.removeprefix("sqlite:///"))) as connection, connection:
+            for text in texts:
+                connection.execute(text)
+        return
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualLoop)
+    with loop.freeze_time():
+        remote = await asyncpg.connect(url)
+        for text in texts:
+            await remote.execute(text)
+        await remote.close()
+
+
+@asynccontextmanager
+async def refusing_failures(url: str) -> AsyncIterator[None]:
+    """A trigger refuses the status `failed`."""
+    if url.startswith("sqlite"):
+        when = "BEFORE UPDATE ON ostinato_runs WHEN NEW.status = 'failed'"
+        begin = [f"CREATE TRIGGER refuse {when} BEGIN SELECT RAISE(ABORT, 'no failures here'); END"]
+        end = ["DROP TRIGGER refuse"]
+    else:
+        begin = [
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+            "$$ BEGIN RAISE EXCEPTION 'no failures here'; END $$",
+            "CREATE TRIGGER refuse BEFORE UPDATE ON ostinato_runs FOR EACH ROW WHEN (NEW.status = 'failed') "
+            "EXECUTE FUNCTION refuse()",
+        ]
+        end = ["DROP TRIGGER refuse ON ostinato_runs", "DROP FUNCTION refuse()"]
+    await execute(url, begin)
+    try:
+        yield
+    finally:
+        await execute(url, end)
+
+
+async def test_runs_whose_outcome_the_store_refuses_are_named_until_it_is_written(world: World) -> None:
+    @world.app.job()
+    async def fails() -> None:
+        raise ValueError("broken")
+
+    @world.app.job()
+    async def works() -> int:
+        return 42
+
+    await world.up()
+    async with refusing_failures(world.app.store.url):
+        run = await world.start("fails")
+        assert await (await world.start("works")).result() == 42  # an outcome that is refused holds up no other
+        await world.settle()
+        world.app.engine.attend()  # as ten times per lease, which is long here
+        await world.advance("30s")
+        assert await world.app.check() == []
+        await world.advance("2m")
+        (finding,) = await world.app.check()
+        assert (finding.rule, finding.subject, finding.repaired) == ("outcome_unwritten", run.id, False)
+        assert "no failures here" in finding.words
+        assert (await run.info()).status == "active"
+        assert [one.run for one in await world.app.store.read(lambda _: unwritten())] == [run.id]  # for any process
+    await world.advance("1m")
+    assert (await run.info()).status == "failed"
+    assert await world.app.check() == []
+    assert await world.app.store.read(lambda _: unwritten()) == []
+
+
+async def test_a_report_of_an_outcome_is_dropped_when_its_node_is_gone(world: World) -> None:
+    @world.app.job(at_most_once=True)
+    async def fails() -> None:
+        raise ValueError("broken")
+
+    await world.up()
+    async with refusing_failures(world.app.store.url):
+        run = await world.start("fails")
+        await world.settle()
+        world.app.engine.attend()
+        await world.advance("2m")
+        assert [one.run for one in await world.app.store.read(lambda _: unwritten())] == [run.id]
+        await world.crash()
+    await world.up()
+    await world.app.terminate(run.id)
+    assert await world.app.check() == []
+    assert await world.app.store.read(lambda _: unwritten()) == []

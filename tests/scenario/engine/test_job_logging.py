@@ -60,7 +60,9 @@ async def test_a_failure_that_is_final_says_so(world: World, caplog: pytest.LogC
     charged, timed_out = lines(caplog, "run_failed")
     assert charged.words == "job 'charge' failed: Fatal: never; not tried again"
     assert timed_out.words == "job 'slow' timed out: timeout; not tried again"
-    assert "_OutOfTime" not in logging.Formatter().format(timed_out)
+    shown = logging.Formatter().format(timed_out)
+    assert "_OutOfTime" not in shown
+    assert "await asyncio.sleep(60)" in shown  # where it waited
 
 
 async def test_a_schedule_that_is_paused_by_failures_is_logged(world: World, caplog: pytest.LogCaptureFixture) -> None:

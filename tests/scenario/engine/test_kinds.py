@@ -102,6 +102,27 @@ async def test_a_run_of_an_unknown_kind_is_not_recovered_as_a_job(
     assert "dead" not in {node.id for node in await world.app.nodes()}
 
 
+async def test_a_run_may_have_the_name_of_a_job_that_only_other_nodes_know(world: World) -> None:
+    """The job is left to them. A run of another kind is claimed: whether a node can execute it, its kind alone says."""
+    learn(world, way_of("turn", RunKind(_stop, _recover, _forget, _scan)), lease="1m")
+    await world.up()
+    until = world.clock.now() + 3600 * SECOND
+
+    def join(_: int) -> Operation[None]:
+        yield sql("add_node", id="other", name="other", now=0, lease_until=until, lease=SECOND, queues='["default"]',
+                  handlers='["report"]', version="", zone_rules="", kinds='["job"]')  # fmt: skip
+
+    await world.app.store.run(join)
+    await world.advance("1m")  # until this node has read the other's jobs
+    await put(
+        world, replace(make(world, "r1", "turn"), name="report"), replace(make(world, "r2", "job"), name="report")
+    )
+    world.app.engine.nudge()
+    await world.advance("10s")
+    assert (await world.app.get("r1")).status == "waiting", "it was claimed, and rests"
+    assert (await world.app.get("r2")).status == "ready"
+
+
 async def test_a_deadline_of_an_unknown_kind_is_left_to_others(world: World) -> None:
     await world.up()
     now = world.clock.now()

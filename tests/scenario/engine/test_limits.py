@@ -154,14 +154,14 @@ async def test_a_limit_that_nobody_needs_is_forgotten_and_one_in_use_is_not(worl
     def limits(_: int) -> Operation[list[Row]]:
         return (yield sql("lock_limits", [("default", f"tenant {key}") for key in ("short", "long")]))
 
-    async def known() -> set[str]:
+    async def limit_keys() -> set[str]:
         return {row[1] for row in await world.app.store.read(limits)}
 
     long = [await world.start("work", {"key": "long", "hours": 5}) for _ in range(2)]
     await (await world.start("work", {"key": "short", "hours": 1})).result()
-    assert await known() == {"tenant short", "tenant long"}
+    assert await limit_keys() == {"tenant short", "tenant long"}
     await world.advance("7h")
-    assert await known() == {"tenant long"}
+    assert await limit_keys() == {"tenant long"}
     again = await world.start("work", {"key": "short", "hours": 0})
     await asyncio.gather(again.result(), *(run.result() for run in long))
     assert await world.app.check() == []

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
-from ostinato import Limit, Ostinato, Retry, RunCancelled, RunFailed
+from ostinato import Context, Limit, Ostinato, Retry, RunCancelled, RunFailed
 from ostinato.engine.executor import Fatal, RetryLater
+from ostinato.engine.runs import stop_chain
 from ostinato.errors import NotFound, OstinatoError
+from ostinato.model import Status
 from ostinato.testing import World
 from ostinato.when.instants import SECOND
 
@@ -81,6 +83,8 @@ async def test_a_failure_is_followed_by_attempts_with_growing_pauses(world: Worl
     attempts = await world.app.attempts(run.id)
     assert [(a.attempt, a.status) for a in attempts] == [(1, "failed"), (2, "failed"), (3, "failed"), (4, "succeeded")]
     assert len(await world.app.runs(name="flaky")) == 1
+    assert await world.app.counts() == {"failed": 3, "succeeded": 1}
+    assert await world.app.counts(attempts=False) == {"succeeded": 1}
 
 
 async def test_the_last_failure_is_the_outcome(world: World) -> None:
@@ -202,6 +206,24 @@ async def test_cancelling_a_running_coroutine_cancels_it_for_real(world: World) 
     assert [a.status for a in await world.app.attempts(run.id)] == ["cancelled"]
 
 
+async def test_a_run_that_is_cancelled_while_it_fails_keeps_the_reason_of_the_request(world: World) -> None:
+    @world.app.job(retry=5)
+    async def fails(ctx: Context) -> None:
+        engine = world.app.engine
+        await world.app.store.run(  # as from elsewhere: this node does not hear of it before the end
+            lambda _: stop_chain(
+                ctx.run_id, Status.CANCELLED, "no longer needed", engine.clock.now(), False, engine.kinds
+            )
+        )
+        raise ValueError("broken")
+
+    run = await world.start("fails")
+    with pytest.raises(RunCancelled, match="no longer needed"):
+        await run.result()
+    (attempt,) = await world.app.attempts(run.id)
+    assert (attempt.status, attempt.reason) == ("cancelled", "no longer needed")
+
+
 async def test_a_terminated_run_is_over_at_once_and_its_late_result_is_refused(world: World) -> None:
     release = asyncio.Event()
 
@@ -296,6 +318,32 @@ async def test_what_is_not_json_or_too_large_fails_that_run_alone(world: World) 
             await run.result()
     with pytest.raises(OstinatoError, match="is not JSON"):
         await world.start("other", {"a": object()})
+
+
+async def test_a_name_that_no_store_keeps_and_a_priority_that_is_no_number_are_refused(world: World) -> None:
+    for name in ("a\0b", "", "a\ud800"):
+        with pytest.raises(OstinatoError, match="the job's name"):
+            await world.start(name)
+    with pytest.raises(OstinatoError, match="priority True is not a whole number"):
+        await world.start("work", priority=True)
+
+
+async def test_a_key_that_no_store_keeps_is_refused_before_anything_is_stored(world: World) -> None:
+    @world.app.job(serial_key="{text}")
+    async def keyed(text: str) -> None:
+        pass
+
+    with pytest.raises(OstinatoError, match=r"serial_key 'a.x00' is not a text that can be stored"):
+        await world.start("keyed", {"text": "a\0"})
+    with pytest.raises(OstinatoError, match=r"the limit's key 'a.x00' is not a text that can be stored"):
+        await world.start("work", concurrency={"key": "a\0", "most": 1})
+    with pytest.raises(OstinatoError, match=r"serial_key 'a.x00' is not a text"):
+        await world.app.schedules.create("s", "0 9 * * *", "keyed", input={"text": "a\0"})
+    with pytest.raises(OstinatoError, match="the token's label"):
+        await world.app.create_token("reader", label="a\0")
+    with pytest.raises(OstinatoError, match="the namespace's notes"):
+        await world.app.create_namespace("team", "a\0")
+    assert await world.runs() == []
 
 
 async def test_priority_goes_first_and_then_the_order_of_starting(world: World) -> None:

@@ -43,7 +43,7 @@ async def test_what_comes_due_while_a_node_stops_is_its_own_after_the_restart(wo
     stopped = world.clock.now()
     await world.down()
     assert round((world.clock.now() - stopped) / SECOND) == 27  # until the slow one was done, and no longer
-    events = {event.name: event.at for event in await looked_at(world)}
+    events = {event.name: event.instant for event in await looked_at(world)}
     assert events["run:succeeded"] == world.clock.now()
     assert events["run:created"] <= stopped, "it was fired by a node that stops"
     await world.up()

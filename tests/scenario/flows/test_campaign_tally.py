@@ -18,7 +18,7 @@ def forget_tallies(_: int) -> Operation[None]:
 async def test_recipients_are_counted_page_by_page(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ostinato.flows.campaigns.tally._PAGE", 4)
     make_hello(world)
-    await put_people(world, *numbered("u", 8), zone="UTC")
+    await put_people(world, *numbered("u", 8), tz="UTC")
     await put_people(world, "gone", "out", consent="opted_out")
     sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, local_time="09:30")
     await world.advance("1m")

@@ -569,8 +569,8 @@ async def test_the_rate_of_a_campaign_and_that_of_the_transport(world: World) ->
 
 async def test_quiet_hours_are_those_of_each_recipient(world: World) -> None:
     _, outbox = make_hello(world)
-    await put_people(world, "rio", zone="America/Sao_Paulo")  # 21:00 on the day before
-    await put_people(world, "tokyo", zone="Asia/Tokyo")  # 09:00
+    await put_people(world, "rio", tz="America/Sao_Paulo")  # 21:00 on the day before
+    await put_people(world, "tokyo", tz="Asia/Tokyo")  # 09:00
     await put_people(world, "home")  # the agent's zone is that of São Paulo
     sent = await campaigns(world).send(
         ALL, flow="hello", allow_session_bootstrap=True, quiet_hours={"from": "20:00", "to": "08:00"}
@@ -589,8 +589,8 @@ async def test_quiet_hours_are_those_of_each_recipient(world: World) -> None:
 
 async def test_delivery_at_a_local_time(world: World) -> None:
     _, outbox = make_hello(world)
-    await put_people(world, "berlin", zone="Europe/Berlin")
-    await put_people(world, "tokyo", zone="Asia/Tokyo")
+    await put_people(world, "berlin", tz="Europe/Berlin")
+    await put_people(world, "tokyo", tz="Asia/Tokyo")
     sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, local_time="09:30")
     await world.advance_to("2026-01-01T00:31:00Z")
     assert [message.user for message in outbox.sent] == ["tokyo"]
@@ -614,9 +614,9 @@ async def test_what_does_not_begin_in_time_expires(world: World) -> None:
 async def test_a_local_time_after_the_expiry_expires_at_once(world: World) -> None:
     """Everybody else waits for their local time, with a reason and the time."""
     _, outbox = make_hello(world)
-    await put_people(world, "berlin", zone="Europe/Berlin")  # 09:30 is at 08:30Z
-    await put_people(world, "rio", zone="America/Sao_Paulo")  # 09:30 is at 12:30Z
-    await put_people(world, "gone", zone="America/Sao_Paulo", consent="opted_out")
+    await put_people(world, "berlin", tz="Europe/Berlin")  # 09:30 is at 08:30Z
+    await put_people(world, "rio", tz="America/Sao_Paulo")  # 09:30 is at 12:30Z
+    await put_people(world, "gone", tz="America/Sao_Paulo", consent="opted_out")
     options: dict[str, Any] = {"allow_session_bootstrap": True, "local_time": "09:30", "expires_after": "10h"}
     assert (await campaigns(world).preview(ALL, **options)).skipped == {"expired": 2}
     sent = await campaigns(world).send(ALL, flow="hello", **options)
@@ -642,7 +642,7 @@ async def test_a_local_time_after_the_expiry_expires_at_once(world: World) -> No
 @pytest.mark.parametrize("reason", ["unknown_user", "opted_out", "suppressed"])
 async def test_explain_foresees_that_a_waiting_recipient_will_be_skipped(world: World, reason: str) -> None:
     make_hello(world)
-    await put_people(world, "ada", "zoe", zone="UTC")
+    await put_people(world, "ada", "zoe", tz="UTC")
     sent = await campaigns(world).send(ALL, flow="hello", allow_session_bootstrap=True, local_time="09:30")
     await world.advance("1m")
     if reason == "unknown_user":
@@ -663,11 +663,11 @@ async def test_explain_foresees_that_a_waiting_recipient_will_be_skipped(world: 
 
 async def test_explain_goes_by_the_time_that_was_stored_with_the_audience(world: World) -> None:
     make_hello(world)
-    await put_people(world, "ada", zone="UTC")
+    await put_people(world, "ada", tz="UTC")
     options: dict[str, Any] = {"allow_session_bootstrap": True, "local_time": "00:30", "expires_after": "12h"}
     sent = await campaigns(world).send(ALL, flow="hello", **options)
     await world.advance("1m")
-    await world.app.agents.put_user("buddy", "ada", zone="Asia/Tokyo")
+    await world.app.agents.put_user("buddy", "ada", tz="Asia/Tokyo")
     assert (await campaigns(world).explain(sent.id, "ada")).reason == "local_time"
     assert "would be skipped" not in (await campaigns(world).explain(sent.id, "ada")).words
     assert (await sent.outcome("1d")).counts == {"success": 1}
@@ -931,7 +931,7 @@ async def test_explain_says_that_nobody_knows(world: World) -> None:
 @pytest.mark.parametrize("flow", [None, "classic"])
 async def test_a_campaign_that_could_say_nothing_is_refused_at_the_door(world: World, flow: str | None) -> None:
     make_hello(world)
-    world.app.agent("talks", timezone="UTC", transport=Outbox(), model=ScriptedModel("hi"))
+    world.app.agent("talks", tz="UTC", transport=Outbox(), model=ScriptedModel("hi"))
     await put_people(world, "ada")
     with pytest.raises(OstinatoError, match=r"has no model that could write the message; name a flow .*'hello'"):
         await campaigns(world).send(ALL, flow=flow, metadata={"prompt": "Say hi."})

@@ -81,7 +81,7 @@ async def test_a_message_is_answered_by_the_fallback_if_three_nodes_are_lost_whi
     world.app.configure(lease="4s")
     model = Thinking()
     outbox = Outbox()
-    world.app.agent("buddy", timezone="UTC", model=model, transport=outbox, fallback="Sorry.")
+    world.app.agent("buddy", tz="UTC", model=model, transport=outbox, fallback="Sorry.")
     await world.up()
     first = await world.app.agents.receive("buddy", "ada", "please help", id="1")
     for life in range(3):

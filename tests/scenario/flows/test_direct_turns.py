@@ -37,7 +37,7 @@ class Echo:
 
 def make_agent(world: World, model: Any = None, outbox: Outbox | None = None, **options: Any) -> tuple[Agent, Outbox]:
     outbox = outbox or Outbox()
-    agent = world.app.agent("buddy", timezone="UTC", model=model or Echo(), transport=outbox, **options)
+    agent = world.app.agent("buddy", tz="UTC", model=model or Echo(), transport=outbox, **options)
     return agent, outbox
 
 
@@ -206,7 +206,8 @@ async def test_a_model_that_fails_is_asked_again_by_the_run(world: World) -> Non
     assert (ended.counts, outbox.texts) == ({"success": 1}, ["hello"])
 
 
-async def test_hooks_end_and_fail_as_elsewhere(world: World) -> None:
+@pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, SystemExit, GeneratorExit])
+async def test_hooks_end_and_fail_as_elsewhere(world: World, kind: type[BaseException]) -> None:
     agent, outbox = make_agent(world)
 
     @agent.before_llm
@@ -214,7 +215,7 @@ async def test_hooks_end_and_fail_as_elsewhere(world: World) -> None:
         if hook_input.user.external_id == "ada":
             return End("not today")
         if hook_input.user.external_id == "bob":
-            raise ValueError("no")
+            raise kind("no")
         return None
 
     @agent.on_response

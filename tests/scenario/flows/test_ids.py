@@ -78,7 +78,7 @@ async def test_long_ids_that_an_older_version_has_taken_still_work(
 
 async def test_a_campaign_is_found_by_the_id_with_which_it_was_sent(world: World) -> None:
     make_hello(world)
-    await put_people(world, "ada", zone="UTC")
+    await put_people(world, "ada", tz="UTC")
     sent = await campaigns(world).send(
         ALL, flow="hello", id="spring", allow_session_bootstrap=True, local_time="09:30", campaign_id="s"
     )

@@ -83,7 +83,7 @@ async def test_old_conversations_and_campaigns_are_deleted_with_all_that_belongs
 async def test_open_sessions_and_those_of_other_agents_stay(world: World) -> None:
     await talk(world, keep="1d")
     await world.down()
-    world.app.agent("other", timezone="UTC", model=ScriptedModel("hello"), transport=Outbox(), end_after="6h")
+    world.app.agent("other", tz="UTC", model=ScriptedModel("hello"), transport=Outbox(), end_after="6h")
     await world.up()
     await world.app.agents.put_user("other", "ada")
     await world.app.agents.receive("other", "ada", "hi", id="1")

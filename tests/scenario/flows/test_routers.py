@@ -163,7 +163,7 @@ async def test_bad_routers_are_refused_at_the_door(world: World) -> None:
     with pytest.raises(OstinatoError, match="fallback 'nothing' is neither 'classic' nor a flow"):
         await world.up()
     add_flows(agent)
-    other = world.app.agent("other", timezone="UTC", model=None, transport=Outbox())
+    other = world.app.agent("other", tz="UTC", model=None, transport=Outbox())
     other.detector(model=ScriptedModel(), fallback="remind")
     with pytest.raises(OstinatoError, match="begins without an input"):
         other.check()

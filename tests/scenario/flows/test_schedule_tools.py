@@ -54,7 +54,7 @@ class Stage:
         limits = {"flows": ["remind"], **limits}
         self.agent: Agent = world.app.agent(
             "buddy",
-            timezone="America/Sao_Paulo",
+            tz="America/Sao_Paulo",
             model=self.model,
             transport=self.outbox,
             tools=[schedule_tools(**limits)],
@@ -220,7 +220,7 @@ async def test_25_a_schedule_of_the_code_cannot_be_changed_by_a_tool(world: Worl
     model = Puppet()
     agent = world.app.agent(
         "buddy",
-        timezone="UTC",
+        tz="UTC",
         model=model,
         transport=Outbox(),
         tools=[schedule_tools("*")],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -118,9 +119,9 @@ async def test_an_id_that_is_not_free_to_use_is_refused_with_its_reason(world: W
 
 
 async def test_02_times_are_in_the_zone_of_the_agent_and_of_its_scheduler(world: World) -> None:
-    schedules, _ = await prepared(world, scheduler={"timezone": "Europe/Berlin"})
+    schedules, _ = await prepared(world, scheduler={"tz": "Europe/Berlin"})
     new = await schedules.create(flow="remind", trigger=NINE, target=ADA)
-    assert new.record.timezone == "Europe/Berlin"
+    assert new.record.tz == "Europe/Berlin"
     assert new.record.next_run_at is not None
     assert new.record.next_run_at.isoformat() == "2026-01-01T08:00:00+00:00"
     once = await schedules.create(flow="remind", trigger={"type": "once", "run_at": "2026-07-01T09:00"}, target=ADA)
@@ -211,7 +212,7 @@ async def test_03_an_unknown_flow_in_the_code_stops_the_start(world: World) -> N
     with pytest.raises(NotFound, match="has no flow 'remnd'; did you mean"):
         await world.up()
     with pytest.raises(OstinatoError, match=r"agent 'other': schedules\['x'\].target"):
-        world.app.agent("other", timezone="UTC", transport=Outbox(), schedules={"x": {"flow": "a", "trigger": NINE}})
+        world.app.agent("other", tz="UTC", transport=Outbox(), schedules={"x": {"flow": "a", "trigger": NINE}})
 
 
 async def test_04_a_scheduler_that_is_not_enabled_runs_nothing(world: World) -> None:
@@ -242,15 +243,15 @@ async def test_04_settings_of_the_scheduler_are_checked_and_are_one_for_an_app(w
     for scheduler, words in (
         ({"enabled": "yes"}, "scheduler.enabled 'yes' is neither"),
         ({"executor": "cloud"}, "scheduler.executor 'cloud' is none of in_process, external"),
-        ({"timezone": "Mars/North"}, "Mars/North"),
+        ({"tz": "Mars/North"}, "Mars/North"),
         ({"poll_interval_ms": 0}, "scheduler.poll_interval_ms 0 is not a whole number"),
         ({"pollIntervalMs": 5}, "has no 'pollIntervalMs'"),
         ({"default_on_missed": {"policy": "later"}}, "scheduler.default_on_missed.policy 'later' is neither"),
     ):
         with pytest.raises(OstinatoError, match=words):
-            world.app.agent("x", timezone="UTC", transport=Outbox(), scheduler=scheduler)
-    world.app.agent("one", timezone="UTC", transport=Outbox(), scheduler={"claim_ttl_seconds": 30})
-    world.app.agent("two", timezone="UTC", transport=Outbox(), scheduler={"claim_ttl_seconds": 60})
+            world.app.agent("x", tz="UTC", transport=Outbox(), scheduler=scheduler)
+    world.app.agent("one", tz="UTC", transport=Outbox(), scheduler={"claim_ttl_seconds": 30})
+    world.app.agent("two", tz="UTC", transport=Outbox(), scheduler={"claim_ttl_seconds": 60})
     with pytest.raises(OstinatoError, match=r"scheduler\.claim_ttl_seconds is one for all agents of an app, but 'one'"):
         await world.up()
 
@@ -846,7 +847,7 @@ async def test_12_a_past_time_in_the_code_is_missed_and_does_not_stop_the_start(
 
 
 async def test_46_cron_follows_the_clock_of_the_zone_on_days_when_it_changes(world: World) -> None:
-    schedules, _ = await prepared(world, scheduler={"timezone": "Europe/Berlin"})
+    schedules, _ = await prepared(world, scheduler={"tz": "Europe/Berlin"})
     options: dict[str, Any] = {"flow": "remind", "target": ADA, "allow_session_bootstrap": True}
     await schedules.create(**options, id="nine", trigger=NINE)
     await schedules.create(**options, id="gap", trigger={"type": "cron", "expr": "30 2 * * *"})
@@ -868,17 +869,17 @@ async def test_14_another_zone_of_the_agent_moves_all_schedules(world: World) ->
     schedules, _ = await prepared(world)
     new = await schedules.create(flow="remind", trigger=NINE, target=ADA)
     once = await schedules.create(flow="remind", trigger={"type": "once", "run_at": "2026-07-01T09:00"}, target=ADA)
-    await restart_with(world, scheduler={"timezone": "Asia/Tokyo"})
+    await restart_with(world, scheduler={"tz": "Asia/Tokyo"})
     schedules = world.app.agents.schedules("buddy")
     moved = await schedules.get(new.schedule_id)
-    assert (moved.timezone, moved.version) == ("Asia/Tokyo", 2)
+    assert (moved.tz, moved.version) == ("Asia/Tokyo", 2)
     assert moved.next_run_at is not None
     assert moved.next_run_at.isoformat() == "2026-01-02T00:00:00+00:00" or moved.next_run_at.isoformat().startswith(
         "2026-01-01T00"
     )
     assert (await schedules.get(once.schedule_id)).run_at == once.record.run_at  # a single time is an instant
     assert (await names_of(world, new.schedule_id)) == ["created", "updated"]
-    await restart_with(world, scheduler={"timezone": "Asia/Tokyo"})
+    await restart_with(world, scheduler={"tz": "Asia/Tokyo"})
     assert (await world.app.agents.schedules("buddy").get(new.schedule_id)).version == 2
 
 
@@ -1101,7 +1102,7 @@ async def test_16_47_a_segment_runs_a_campaign(world: World) -> None:
 
 
 async def test_18_a_canceled_schedule_stops_its_campaign(world: World) -> None:
-    """Messages that were sent stand; nobody else gets one."""
+    """Messages that were sent stay on record; nobody else gets one."""
     agent, outbox = make_buddy(world)
     with_flows(agent)
     await world.up()
@@ -1165,7 +1166,7 @@ async def test_54_55_56_57_workers_elsewhere_execute_what_others_fire(world: Wor
     chat = Outbox()
     agent = worker.agent(
         "night",
-        timezone="America/Sao_Paulo",
+        tz="America/Sao_Paulo",
         transport=chat,
         queue="agents",
         scheduler={"executor": "external"},
@@ -1234,8 +1235,14 @@ async def test_15_57_the_store_contract(world: World) -> None:
     await world.advance("1m")  # the claim has expired
     again = await store.claim(id, second)
     assert (again.status, again.run_id) == ("claimed", lost.run_id)
-    with pytest.raises(Conflict, match="has expired"):
-        await store.complete_run(lost, "success")
+    for run_id in (lost.run_id, "a deleted run"):
+        with pytest.raises(Conflict, match="has expired"):
+            await store.complete_run(replace(lost, run_id=run_id), "success")
+    stale = await store.claim("nothing", second)
+    with pytest.raises(Conflict, match="'stale' holds no run"):
+        await store.complete_run(stale, "success")
+    with pytest.raises(Conflict, match="'stale' holds no run"):
+        await store.fail_run(stale, "busy", world.now + timedelta(minutes=5))
     await store.fail_run(again, "busy", world.now + timedelta(minutes=5))
     assert (await store.claim(id, second)).status == "already_claimed"
     await world.advance("6m")
@@ -1260,7 +1267,7 @@ async def test_57_two_nodes_with_the_agent_run_every_time_once(world: World) -> 
     await world.app.store.open()
     nodes = [Ostinato(SharedStore(world.app.store), clock=world.clock, lease=10**9) for _ in range(2)]
     for node in nodes:
-        agent = node.agent("pair", timezone="America/Sao_Paulo", transport=outbox, schedules={"a": daily, "b": daily})
+        agent = node.agent("pair", tz="America/Sao_Paulo", transport=outbox, schedules={"a": daily, "b": daily})
         with_flows(agent)
     await asyncio.gather(*(node.__aenter__() for node in nodes))
     try:

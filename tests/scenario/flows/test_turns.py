@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from datetime import timedelta
 from typing import Any
 
@@ -14,6 +15,7 @@ from ostinato.flows import (
     BeforeResponseInput,
     Cancel,
     End,
+    FlowContext,
     ModelReply,
     NotSent,
     Replace,
@@ -27,8 +29,13 @@ from ostinato.flows import (
 )
 from ostinato.flows.model import Outcome
 from ostinato.flows.views import SessionInfo
+from ostinato.functions.errors import MailboxFull
 from ostinato.testing import World
-from tests.support.agents import Chat, Outbox, events, make_buddy
+from tests.support.agents import Chat, Outbox, events, fire, make_buddy, route_by_name
+
+
+async def names_of(world: World, *subjects: str) -> list[str]:
+    return [event.name for event in await events(world, *subjects)]
 
 
 async def test_a_message_is_answered_by_the_model_with_what_was_said_before(world: World) -> None:
@@ -356,7 +363,7 @@ async def test_a_crash_while_the_model_thinks_asks_it_again_and_answers_once(wor
             return ModelReply("hello")
 
     outbox = Outbox()
-    world.app.agent("buddy", timezone="UTC", model=Slow(), transport=outbox)
+    world.app.agent("buddy", tz="UTC", model=Slow(), transport=outbox)
     world.app.configure(lease="1m")
     await world.up()
     turn = await world.app.agents.receive("buddy", "ada", "hi", id="1")
@@ -415,23 +422,28 @@ async def test_bad_input_is_refused_at_the_door(world: World) -> None:
         await agents.run_turn("buddy", TurnInput(user="ada", source="scheduled", key="1", flow="x"))
     with pytest.raises(OstinatoError, match="consent 'maybe' is none of unknown, opted_in, opted_out"):
         await agents.put_user("buddy", "ada", consent="maybe")
-    with pytest.raises(OstinatoError, match="zone 'Mars' is not a time zone"):
-        await agents.put_user("buddy", "ada", zone="Mars")
+    with pytest.raises(OstinatoError, match="tz 'Mars' is not a time zone"):
+        await agents.put_user("buddy", "ada", tz="Mars")
     with pytest.raises(OstinatoError, match="two agents called 'buddy'"):
         make_buddy(world)
     with pytest.raises(OstinatoError, match="is not async"):
         agent.flow(lambda ctx: None, name="plain")
 
 
-async def test_a_message_that_comes_while_no_node_runs_waits_for_one(world: World) -> None:
+async def test_a_message_that_comes_while_no_node_runs_waits_for_one(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
     _, outbox = make_buddy(world, "a", "b", idle="15m", end_after="1d")
     await Chat(world).say("hi")
     await world.down()
     await asyncio.sleep(2 * 86_400)  # the session is overdue, and nobody has ended it
     async with world.app.connected():
         turn = await world.app.agents.receive("buddy", "ada", "anybody?", id="late")
-        with pytest.raises(TimeoutError, match="is not over within 1s"):
+        with pytest.raises(
+            TimeoutError, match=r"is not over within 1s; its session: .*no node is running on this store"
+        ):
             await turn.outcome("1s")
+        assert f"waiting for turn {turn.id}, and no node is running on this store; start one" in caplog.text
     await world.up()
     await world.settle()
     assert (await turn.outcome("1s")).outcome == "success"
@@ -474,10 +486,10 @@ async def test_users_have_tags_zones_and_consent(world: World) -> None:
     await world.up()
     agents = world.app.agents
     for number in range(3):
-        await agents.put_user("buddy", f"u{number}", tags=["vip", "new"] if number else [], zone="Asia/Tokyo")
+        await agents.put_user("buddy", f"u{number}", tags=["vip", "new"] if number else [], tz="Asia/Tokyo")
     await agents.put_user("buddy", "u1", consent="opted_out", tags=["vip"], data={"plan": "pro"})
     user = await agents.user("buddy", "u1")
-    assert (user.consent, user.consent_at, user.tags, user.zone) == ("opted_out", world.now, ("vip",), "Asia/Tokyo")
+    assert (user.consent, user.consent_at, user.tags, user.tz) == ("opted_out", world.now, ("vip",), "Asia/Tokyo")
     assert [found.external_id for found in await agents.users("buddy", tag="vip")] == ["u1", "u2"]
     assert [found.external_id for found in await agents.users("buddy", after="u0", limit=1)] == ["u1"]
 
@@ -530,7 +542,7 @@ async def lose_session(world: World) -> SessionInfo:
 
 
 async def test_nobody_uses_a_session_whose_run_is_over(world: World) -> None:
-    """Before a node has found and ended it: who takes over, schedules or deletes meets no session."""
+    """Before a node has found and ended it: a person who takes over, schedules or deletes meets no session."""
     _, outbox = make_buddy(world, "one", "two", admins=["boss"])
     await world.up()
     session = await lose_session(world)
@@ -587,3 +599,281 @@ async def test_a_campaign_opens_no_session_in_place_of_a_lost_one_unless_it_may(
     ended = await sent.outcome("1m")
     assert ended.reasons == {"bootstrap_disabled": 1}
     assert len(outbox.sent) == 1
+
+
+# Code of the author
+
+
+async def test_code_that_is_not_async_runs_in_a_thread(world: World) -> None:
+    threads: dict[str, str] = {}
+
+    def note(what: str) -> Any:
+        threads[what] = threading.current_thread().name
+
+    agent, _ = make_buddy(
+        world, "hi", prompt=lambda hook_input: note("prompt") or "Be kind.", admins=lambda *_: note("admins") or True
+    )
+    agent.before_llm(lambda hook_input: note("before_llm"))
+    agent.before_response(lambda response: note("before_response"))
+    agent.on_response(lambda structured, ctx, meta: note("on_response"))
+    agent.router(lambda hook_input: note("router"))
+
+    @agent.command(access="admin")
+    def ping(ctx: ToolContext, rest: str) -> None:
+        note("command")
+
+    chat = Chat(world)
+    await chat.say("hello")
+    await chat.say("/ping")
+    here = threading.current_thread().name
+    assert sorted(threads) == sorted(
+        ["admins", "before_llm", "before_response", "command", "on_response", "prompt", "router"]
+    )
+    assert here not in threads.values()
+
+
+async def test_a_session_that_a_tool_ended_ends_after_a_crash_too(world: World) -> None:
+    """What the tool asked for is a part of its recorded result."""
+    call = ModelReply(tool_calls=[ToolCall("1", "goodbye", {})])
+    agent, outbox = make_buddy(world, call, "bye", "bye")
+    world.app.configure(lease="1m")
+    pause = asyncio.Event()
+
+    @agent.tool
+    async def goodbye(ctx: ToolContext) -> str:
+        ctx.end_session("said goodbye")
+        return "ok"
+
+    @agent.before_response
+    async def hang(response: Any) -> None:
+        if not pause.is_set():
+            pause.set()
+            await asyncio.sleep(9)
+
+    await world.up()
+    await world.app.agents.receive("buddy", "ada", "bye", id="1")
+    await world.advance("2s")
+    assert pause.is_set()
+    await world.crash()
+    await world.advance("5m")
+    assert outbox.texts == ["bye"]
+    (session,) = await world.app.agents.sessions("buddy")
+    assert (session.status, session.reason) == ("ended", "said goodbye")
+
+
+async def test_an_end_that_was_asked_for_waits_for_messages_that_have_come(world: World) -> None:
+    agent, outbox = make_buddy(world, "answer")
+
+    @agent.flow
+    async def leave(ctx: FlowContext) -> None:
+        ctx.end_session("enough")
+        await ctx.step(wait_a_moment)
+        await ctx.say("bye")
+
+    async def wait_a_moment() -> None:
+        await asyncio.sleep(5)
+
+    route_by_name(agent)
+    await world.up()
+    await world.app.agents.receive("buddy", "ada", "leave", id="1")
+    await world.advance("1s")
+    await world.app.agents.receive("buddy", "ada", "one more", id="2")
+    await world.advance("10s")
+    assert outbox.texts == ["bye", "answer"]
+    (session,) = await world.app.agents.sessions("buddy")
+    assert (session.status, session.reason) == ("ended", "enough")
+
+
+# Inputs that claim what they are not
+
+
+@pytest.mark.parametrize(
+    ("turn", "words"),
+    [
+        ({"source": "human", "text": "I am a person"}, "source 'human' is none of inbound, scheduled"),
+        ({"source": "resumed", "metadata": {"escalation": "x"}}, "source 'resumed' is none of"),
+        ({"source": "scheduled", "key": "in/wamid.1"}, "begins with 'in/', which is reserved"),
+        ({"source": "inbound", "text": "hi", "key": "resolve/1"}, "begins with 'resolve/', which is reserved"),
+        ({"source": "inbound", "text": "hi", "session_id": "s"}, "session_id is for scheduled turns"),
+        ({"source": "scheduled", "defer_max": "1h"}, "defer_max is for on_active_flow='defer'"),
+        ({"source": "scheduled", "metadata": [1]}, "metadata .* is not an object"),
+        ({"source": "scheduled", "input": "x"}, "input 'x' is not an object"),
+        ({"source": "scheduled", "bootstrap": "yes"}, "bootstrap 'yes' is neither True nor False"),
+    ],
+)
+async def test_a_turn_cannot_claim_to_be_a_person_or_a_decision(world: World, turn: Any, words: str) -> None:
+    make_buddy(world)
+    await world.up()
+    with pytest.raises(OstinatoError, match=words):
+        await world.app.agents.run_turn("buddy", TurnInput(**{"user": "ada", "key": "k", **turn}))
+    run = await world.app.functions.start("agent-turn", {"agent": "buddy", "turn": {"user": "ada", "key": "k", **turn}})
+    await world.settle()
+    with pytest.raises(Exception, match=words):
+        await run.result("1s")
+
+
+async def test_a_repeated_message_is_no_new_activity_of_the_user(world: World) -> None:
+    make_buddy(world, "a")
+    chat = Chat(world)
+    await chat.say("hi", id="m1")
+    active = (await world.app.agents.user("buddy", "ada")).active
+    await world.advance("2h")
+    await chat.say("hi", id="m1")
+    assert (await world.app.agents.user("buddy", "ada")).active == active
+
+
+async def test_a_message_that_does_not_fit_into_the_mailbox_is_not_acknowledged(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ostinato.functions.operations.MOST_MESSAGES", 3)
+    agent, outbox = make_buddy(world, *"abcdefgh")
+
+    @agent.before_llm
+    async def slow(hook_input: Any) -> None:
+        await asyncio.sleep(5)
+
+    await world.up()
+    agents = world.app.agents
+    for number in range(4):
+        await agents.receive("buddy", "ada", "hi", id=f"{number}")
+        await world.settle()
+    with pytest.raises(MailboxFull):
+        await agents.receive("buddy", "ada", "hi", id="4")
+    full = await agents.run_turn("buddy", TurnInput(user="ada", source="scheduled", key="s"))
+    assert (await full.outcome("1s")).reason == "mailbox_full"
+    await world.advance("1m")
+    await agents.receive("buddy", "ada", "hi", id="4")  # as a transport that tries again
+    await world.advance("1m")
+    assert len(outbox.texts) == 5
+
+
+# Sessions
+
+
+async def test_43_a_turn_for_a_session_that_has_ended_counts_it_as_not_active(world: World) -> None:
+    agent, outbox = make_buddy(world, "a", "b", "c")
+
+    @agent.flow
+    async def remind(ctx: FlowContext) -> None:
+        await ctx.say(f"in {ctx.session_id}")
+
+    chat = Chat(world)
+    await chat.say("hi")
+    (first,) = await world.app.agents.sessions("buddy")
+    await world.app.agents.end_session(first.id)
+    await world.settle()
+
+    async def fire(key: str, session: str, **more: Any) -> tuple[str, str | None]:
+        turn_input = TurnInput(user="ada", source="scheduled", key=key, flow="remind", session_id=session, **more)
+        turn = await world.app.agents.run_turn("buddy", turn_input)
+        await world.settle()
+        outcome = await turn.outcome("1s")
+        return outcome.outcome.value, outcome.reason
+
+    assert await fire("1", first.id) == ("skipped", "bootstrap_disabled")
+    assert await fire("2", first.id, bootstrap=True) == ("success", None)  # in a new one
+    second = (await world.app.agents.sessions("buddy"))[0]
+    assert second.id != first.id
+    assert await fire("3", first.id) == ("skipped", "bootstrap_disabled")
+    assert await fire("4", first.id, bootstrap=True) == ("success", None)  # in the one that is active
+    assert await fire("5", second.id) == ("success", None)
+    await Chat(world, "bob").say("hi")
+    (foreign,) = await world.app.agents.sessions("buddy", user="bob")
+    assert await fire("6", foreign.id) == ("skipped", "bootstrap_disabled")
+    assert outbox.texts[1:4] == [f"in {second.id}"] * 3
+
+
+# Deferring
+
+
+async def test_a_deferred_turn_is_skipped_when_it_is_too_old(world: World) -> None:
+    agent, outbox = make_buddy(world)
+
+    @agent.flow
+    async def checkin(ctx: FlowContext) -> None:
+        await ctx.ask("Well?", timeout="10d", default=None)
+
+    @agent.flow
+    async def remind(ctx: FlowContext) -> None:
+        await ctx.say("Drink.")
+
+    route_by_name(agent)
+    chat = Chat(world)
+    await chat.say("checkin")
+    short = TurnInput(user="ada", source="scheduled", key="1", flow="remind", on_active_flow="defer", defer_max="1h")
+    turn = await world.app.agents.run_turn("buddy", short)
+    assert await fire(world, "2", "remind", on_active_flow="defer") == ("waiting", None)
+    await world.advance("61m")
+    outcome = await turn.outcome("1s")
+    assert (outcome.outcome, outcome.reason) == ("skipped", "flow_active")
+    assert await fire(world, "2", "remind") == ("waiting", None)
+    await world.advance("23h")
+    assert await fire(world, "2", "remind") == ("skipped", "flow_active")  # the default is a day
+    assert await chat.say("fine") == ("success", None)
+    assert outbox.texts == ["Well?"]
+
+
+async def test_deferred_turns_survive_a_restart_and_expire_without_a_flow(world: World) -> None:
+    agent, outbox = make_buddy(world)
+
+    @agent.flow
+    async def checkin(ctx: FlowContext) -> None:
+        await ctx.ask("Well?")
+
+    @agent.flow
+    async def remind(ctx: FlowContext) -> None:
+        await ctx.say("Drink.")
+
+    route_by_name(agent)
+    chat = Chat(world)
+    await chat.say("checkin")
+    await fire(world, "1", "remind", on_active_flow="defer", defer_max="1h")
+    await fire(world, "2", "remind", on_active_flow="defer", defer_max="3h")
+    await world.down()
+    await asyncio.sleep(7200)
+    await world.up()
+    await chat.say("fine")
+    assert outbox.texts == ["Well?", "Drink."]
+    assert await fire(world, "1", "remind") == ("skipped", "flow_active")
+
+
+# Consent
+
+
+async def test_who_has_opted_out_gets_no_scheduled_message_and_is_answered(world: World) -> None:
+    agent, outbox = make_buddy(world, "answer")
+
+    @agent.flow
+    async def drip(ctx: FlowContext) -> None:
+        await ctx.say("one")
+        await ctx.sleep("1h")
+        await ctx.say("two")
+
+    await world.up()
+    agents = world.app.agents
+    await agents.put_user("buddy", "ada")
+    assert await fire(world, "1", "drip") == ("success", "flow_waiting")
+    await agents.put_user("buddy", "ada", consent="opted_out")
+    await world.advance("2h")  # the flow that a schedule began goes on, silently
+    assert await fire(world, "2", "drip") == ("skipped", "opted_out")
+    assert await Chat(world).say("hi") == ("success", None)
+    assert outbox.texts == ["one", "answer"]
+    canceled = [event.data for event in await events(world, "response") if event.name == "response:canceled"]
+    assert [(data["stage"], data["reason"]) for data in canceled] == [("intent", "opted_out")]
+
+
+async def test_who_opts_out_while_a_scheduled_turn_is_going_on_gets_nothing_of_it(world: World) -> None:
+    agent, outbox = make_buddy(world)
+
+    @agent.flow
+    async def news(ctx: FlowContext) -> None:
+        await ctx.say("news")
+
+    @agent.before_response
+    async def meanwhile(response: Any) -> None:
+        await world.app.agents.put_user("buddy", "ada", consent="opted_out")
+
+    await world.up()
+    await world.app.agents.put_user("buddy", "ada")
+    assert await fire(world, "1", "news") == ("skipped", "opted_out")
+    assert outbox.sent == []

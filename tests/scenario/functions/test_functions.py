@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from ostinato import OstinatoError, RetryLater, RunCancelled, RunFailed, every
+from ostinato import OstinatoError, RetryLater, RunCancelled, RunFailed, every, manual
 from ostinato.engine.http.egress import EgressPolicy
 from ostinato.functions import (
     Cancelled,
@@ -53,7 +54,9 @@ async def test_a_function_goes_through_steps_sleep_messages_and_children(world: 
     run = await world.app.functions.start(onboard, {"user": "ada"}, id="onboard-ada")
     await world.advance("3d")
     info = await world.app.functions.get("onboard-ada")
-    assert (info.status, info.state, info.waits_for) == ("waiting", "asking", "a message 'reply' or a time")
+    until = f"{world.now + timedelta(days=2):%Y-%m-%dT%H:%M:%SZ}"
+    assert (info.status, info.state) == ("waiting", "asking")
+    assert info.waits_for == f"a message 'reply' or the time {until}"
     await run.send("reply", {"ok": True})
     await world.settle()
     assert await run.result() == {"account": 42, "answer": {"ok": True}, "both": [2, 3], "child": "charged ada"}
@@ -190,6 +193,25 @@ async def test_a_schedule_gives_a_function_a_deadline(world: World) -> None:
     assert waiting.status == "waiting"
     await world.advance("1h")
     assert [one.status for one in await world.app.functions.list()] == ["timed_out"]
+
+
+async def test_a_schedule_gives_functions_a_serial_key(world: World) -> None:
+    seen: list[str] = []
+
+    @world.app.function()
+    async def visit(ctx: FunctionContext, user: str) -> None:
+        seen.append(f"{user} begins")
+        await ctx.sleep("10m")
+        seen.append(f"{user} ends")
+
+    await world.up()
+    action = {"function": "visit", "input": {"user": "ada"}, "serial_key": "user-{user}"}
+    for name in ("first", "second"):
+        await world.app.schedules.create(name, manual(), action, trigger=True)
+    await world.advance("15m")
+    assert seen == ["ada begins", "ada ends", "ada begins"]
+    await world.advance("6m")
+    assert [run.status for run in await world.app.functions.list()] == ["succeeded"] * 2
 
 
 async def test_a_receive_that_times_out_raises_or_returns_its_default(world: World) -> None:

@@ -307,7 +307,7 @@ async def test_a_node_that_stops_hands_its_functions_to_the_other(world: World) 
 
 
 def test_a_thread_that_outlasts_the_grace_leaves_its_step_to_others(tmp_path: Path) -> None:
-    """In real time, because virtual time stands still while a thread works."""
+    """In real time, because virtual time stops while a thread works."""
     begun: list[str] = []
     may_end = threading.Event()
 

@@ -17,7 +17,8 @@ from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import read
 from ostinato.journeys.machine.model import ROOT
 from ostinato.journeys.rows import JourneyRecord, read_record
-from ostinato.store.contract import single, sql
+from ostinato.journeys.store import statement
+from ostinato.store.contract import single
 from ostinato.testing import World, run_virtual
 from ostinato.when.instants import format_instant
 from tests.support.journey_parts import Work, paying, plugins, text
@@ -176,7 +177,7 @@ async def test_of_runs_that_end_together_those_of_the_present_generation_count(w
     await world.settle()
     (run,) = await world.app.schedules.history((await world.app.journeys.binding(id)).schedule)
     await world.app.journeys.start("pay", {"who": "u1", "token": "new"})
-    (row,) = await world.app.store.read(lambda _: single(sql("journeys_by_ids", [(run.run_id,)])))
+    (row,) = await world.app.store.read(lambda _: single(statement("journeys_by_ids", [(run.run_id,)])))
     old, now = read_record(row), world.clock.now()
     assert old.generation == 1
 
@@ -190,7 +191,7 @@ async def test_of_runs_that_end_together_those_of_the_present_generation_count(w
         ended("later", generation=2, finished=now + 1),
     ]
     await world.app.store.run(lambda _: carry_context(batch[order], now))
-    (stored,) = await world.app.store.run(lambda _: single(sql("lock_bindings", [(id,)])))
+    (stored,) = await world.app.store.run(lambda _: single(statement("lock_bindings", [(id,)])))
     assert Binding(*stored).runs_executed == 2
     assert json.loads(Binding(*stored).last_context)["token"] == "later"
 
@@ -394,8 +395,8 @@ def test_a_run_that_was_fired_before_a_renewal_and_not_begun_is_given_up(store_u
         for token in ("a", "b"):
             await world.app.journeys.start("pay", {"who": "ada", "token": token})
             await world.advance("1s")  # a renewal in the same microsecond would have the times of the one before
-        stands = sorted(run.status for run in await world.app.runs(name="pay"))
-        assert stands == ["cancelled", "ready", "succeeded", "succeeded"]
+        statuses = sorted(run.status for run in await world.app.runs(name="pay"))
+        assert statuses == ["cancelled", "ready", "succeeded", "succeeded"]
         await world.advance("5h")
         (binding,) = await world.app.journeys.bindings()
         assert (binding.state, binding.runs_executed) == ("exhausted", 3)

@@ -178,13 +178,16 @@ async def test_a_subscription_is_charged_until_it_ends(world: World, outside: Ou
 
 
 async def test_a_batch_is_closed_when_the_market_closes(world: World, outside: Outside) -> None:
-    await world.advance_to("2026-03-05T08:00:00Z")  # a Thursday
-    input = {"market": "XETR", "firstRun": "2026-03-05T12:00:00Z", "closesAt": "2026-03-05T16:30:00Z", "days": 5}
+    await world.advance_to("2026-03-05T07:00:00Z")  # a Thursday
+    hours = {"firstRun": "2026-03-05T08:00:00Z", "weekday": 4, "opensFor": "PT8H30M"}
+    input = {"market": "XETR", "days": 5, **hours}
     await begun(world, "market-close", input)
     await world.advance_to("2026-03-05T16:29:59Z")
     assert outside.received == []
+    await world.advance_to("2026-03-05T16:30:01Z")
+    assert len(outside.received) == 1
     await world.advance_to("2026-03-12T00:00:00Z")
-    closed = [one["at"] for one in outside.bodies("/markets/XETR/close")]
-    assert closed == [f"2026-03-{day}T16:30:00Z" for day in ("05", "06", "09")]
+    opened = [one["openedAt"] for one in outside.bodies("/markets/XETR/close")]
+    assert opened == [f"2026-03-{day}T08:00:00Z" for day in ("05", "06", "09")]
     (binding,) = await world.app.journeys.bindings(subject="XETR")
     assert (binding.runs_executed, binding.state) == (5, "exhausted")

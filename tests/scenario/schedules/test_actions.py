@@ -8,9 +8,12 @@ from typing import Any
 import pytest
 
 from ostinato import Ostinato, OstinatoError, parse_schedules
+from ostinato.documents import read_document
+from ostinato.flows import FlowContext
 from ostinato.schedules.declared.plan import definition
 from ostinato.testing import World
-from tests.support.journey_parts import text
+from tests.support.agents import make_buddy
+from tests.support.journey_parts import AGAIN, text
 
 GREET = text("a: {type: succeed}", name="greet")
 ACTIONS: dict[str, dict[str, Any]] = {
@@ -23,7 +26,12 @@ ACTIONS: dict[str, dict[str, Any]] = {
     },
     "http": {"http": {"url": "https://example.org/ping"}, "priority": 3},
     "journey": {"journey": "greet", "version": "0.1.0", "start": "a", "input": {"who": "ada"}, "deadline": "1h"},
+    "function": {"function": "onboard", "input": {"user": "ada"}, "deadline": "1h", "serial_key": "user-{user}"},
 }
+
+
+def test_actions_of_every_kind_are_tested() -> None:
+    assert {next(iter(action)) for action in ACTIONS.values()} == {"job", "http", *Ostinato().action_kinds}
 
 
 @pytest.mark.parametrize("kind", ACTIONS)
@@ -41,6 +49,44 @@ async def test_what_is_exported_can_be_applied_and_is_the_same(world: World, kin
     assert definition(after) == definition(before)
     again = await world.app.schedules.apply(parse_schedules(exported))
     assert [step.verb for step in again.steps] == ["unchanged"]
+
+
+MORNING = {
+    "flow": "remind",
+    "trigger": {"type": "cron", "expr": "0 9 * * *"},
+    "target": {"kind": "user", "user_external_id": "ada"},
+}
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+async def test_an_export_leaves_out_what_a_file_cannot_declare(world: World, form: str) -> None:
+    agent, _ = make_buddy(world, schedules={"morning": MORNING})
+
+    @agent.flow
+    async def remind(ctx: FlowContext) -> None: ...
+
+    await world.up()
+    await world.app.journeys.deploy(AGAIN)
+    await world.app.journeys.start("again")
+    await world.settle()
+    (binding,) = await world.app.journeys.bindings()
+    await world.app.schedules.create("daily", "0 9 * * *", "report")
+    before = {one.name: one.token for one in await world.app.schedules.list()}
+    assert set(before) == {"agent/buddy/cfg:morning", binding.schedule, "daily"}
+    exported = await world.app.schedules.export(form=form)
+    assert read_document(exported, f"s.{form}").value["x-left-out"] == {
+        "agent/buddy/cfg:morning": "a file cannot declare it; use app.agents.schedules(…).update, or the code that "
+        "declares it",
+        binding.schedule: "a file cannot declare it; only a journey can make it",
+    }
+    plan = await world.app.schedules.apply(parse_schedules(exported, f"s.{form}"), prune=True)
+    assert {step.name: step.verb for step in plan.steps} == {"daily": "update"}  # it takes it over, and that is all
+    assert await world.app.schedules.export(form=form) == exported
+    assert {one.name for one in await world.app.schedules.list()} == set(before)
+    await world.app.create_namespace("other")
+    other = world.app.within("other")
+    await other.schedules.apply(parse_schedules(exported, f"s.{form}"))
+    assert [one.name for one in await other.schedules.list()] == ["daily"]
 
 
 async def _report(kind: str) -> None: ...

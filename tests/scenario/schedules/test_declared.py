@@ -172,7 +172,7 @@ async def test_starting_again_changes_nothing(world: World) -> None:
     assert seen == minutes(10, 20, 30, 40)
 
 
-async def test_deleting_what_code_declares_notes_that_it_comes_back(world: World) -> None:
+async def test_changing_what_code_declares_notes_that_it_comes_back(world: World) -> None:
     def declare(app: Ostinato) -> None:
         @app.schedule(every("1h"))
         async def tick() -> None: ...
@@ -180,6 +180,13 @@ async def test_deleting_what_code_declares_notes_that_it_comes_back(world: World
     declare(world.app)
     await world.up()
     await world.app.schedules.create("own", every("1h"), "tick")
+    updated = await world.app.schedules.update("tick", overlap="allow_all", request_id="other")
+    assert updated.note == (
+        "it is declared in code; the next start of a node with that code puts it back as declared there"
+    )
+    assert await world.app.schedules.update("tick", overlap="allow_all", request_id="other") == updated
+    assert (await world.app.schedules.update("tick", overlap="allow_all")).note is None  # nothing is different
+    assert (await world.app.schedules.update("own", overlap="allow_all")).note is None
     deleted = await world.app.schedules.delete("tick", request_id="once")
     assert deleted.note == "it is declared in code; the next start of a node with that code creates it again"
     assert await world.app.schedules.delete("tick", request_id="once") == deleted

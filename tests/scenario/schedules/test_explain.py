@@ -28,7 +28,7 @@ async def test_a_time_to_come_that_a_backfill_ran_is_explained_as_both(world: Wo
     explanation = await world.app.schedules.explain("daily", at)
     assert explanation.outcome == "will_run"
     assert f"The time {at} (by a backfill) ran and succeeded" in str(explanation)
-    assert f"{at} is a time to come." in str(explanation)
+    assert f"{at} is one of its coming times." in str(explanation)
     await world.app.schedules.skip("daily", at)
     explanation = await world.app.schedules.explain("daily", at)
     assert (explanation.outcome, explanation.reason, len(explanation.records)) == ("will_not_run", "asked", 1)
@@ -96,7 +96,7 @@ async def test_explain_says_that_a_paced_catch_up_is_on_its_way(world: World) ->
     await world.outage("2026-01-01T00:00:30Z", "2026-01-01T10:00:20Z")
     explanation = await schedules.explain("t", minutes(500)[0])
     assert (explanation.outcome, explanation.reason) == ("late", "catching_up")
-    assert "a node is catching up, 1 in a second" in str(explanation)
+    assert "A node is catching up, at most 1 per second." in str(explanation)
     await world.down()
     await asyncio.sleep(60)
     async with world.app.connected():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
-from ostinato.testing import Stuck, VirtualClock, VirtualLoop, World, run_virtual
+from ostinato.testing import SkewedClock, Stuck, VirtualClock, VirtualLoop, World, run_virtual
 from ostinato.when.instants import SECOND
 
 
@@ -23,6 +23,18 @@ def run_impatiently(main: Coroutine[Any, Any, Any], world: World) -> Any:
             return runner.run(loop.watch(main))
         finally:
             runner.run(world.close())
+
+
+@pytest.mark.parametrize(
+    ("skew", "seconds"), [("5s", 5), ("-1m", -60), (timedelta(seconds=-2), -2), (0.5, 0.5), (-3, -3)]
+)
+def test_the_skew_of_a_clock_is_a_length(skew: Any, seconds: float) -> None:
+    clock = VirtualClock("2026-03-02T08:30Z")
+    assert clock.now() == VirtualClock(datetime(2026, 3, 2, 8, 30, tzinfo=UTC)).now()
+    skewed = SkewedClock(clock, skew)
+    assert skewed.skew == timedelta(seconds=seconds)
+    assert skewed.now() - clock.now() == seconds * SECOND
+    assert skewed.ticks() == clock.ticks()
 
 
 def test_waiting_for_an_event_that_nobody_sets_ends_and_says_where() -> None:

@@ -46,3 +46,31 @@ def test_a_run_that_is_stopped_before_a_thread_takes_it_gives_its_slot_back() ->
         executor.close()
 
     asyncio.run(main())
+
+
+def test_a_job_that_python_drops_has_no_outcome() -> None:
+    """Python raises `GeneratorExit` in a coroutine that it closes, for example at the end of the process."""
+    outcomes: list[Outcome] = []
+
+    async def work() -> None:
+        await asyncio.sleep(600)
+
+    async def main() -> None:
+        executor, handler, clock = Executor(1), make_handler(work, {}), SystemClock()
+
+        async def save(*_: object) -> None: ...
+
+        async def call() -> None:
+            run = Run(id="dropped", root_id="dropped", name="work", due=0, created=0)
+            outcomes.append(await executor.execute(run, handler, Context(run, clock, save), None))
+
+        coroutine = call()
+        task = asyncio.create_task(coroutine)
+        await asyncio.sleep(0)
+        coroutine.close()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        executor.close()
+
+    asyncio.run(main())
+    assert outcomes == []

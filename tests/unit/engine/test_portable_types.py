@@ -283,7 +283,7 @@ def job_with(hint: Any) -> Handler:
     return app._handlers["work"]
 
 
-def declared(handler: Handler) -> Declaration:
+def stored_declaration(handler: Handler) -> Declaration:
     """As another process reads it from the store."""
     return Declaration.read(handler.name, handler.declaration.write())
 
@@ -354,7 +354,7 @@ def _stable_name(hint: object) -> str:
 @pytest.mark.parametrize("hint", HINTS, ids=_stable_name)
 def test_what_a_declaration_refuses_the_function_refuses_too(hint: Any) -> None:
     handler = job_with(hint)
-    declaration, make = declared(handler), make_values(handler)
+    declaration, make = stored_declaration(handler), make_values(handler)
 
     @settings(max_examples=50, deadline=None, database=None)
     @given(st.integers(0, 2**32))
@@ -390,7 +390,7 @@ def test_what_a_declaration_refuses_the_function_refuses_too(hint: Any) -> None:
 )
 def test_a_declaration_refuses_with_the_words_of_the_function(hint: Any, value: Any, words: str) -> None:
     handler = job_with(hint)
-    assert (refused := refusal(declared(handler), value)) is not None
+    assert (refused := refusal(stored_declaration(handler), value)) is not None
     assert refused.startswith(f"job 'work': {words}")
     assert refusal(handler, value) == refused
 
@@ -414,7 +414,7 @@ def test_a_declaration_accepts_what_the_function_accepts(hint: Any, value: Any) 
     handler = job_with(hint)
     assert handler.types is not None
     assert refusal(handler, value) is None
-    assert refusal(declared(handler), value) is None
+    assert refusal(stored_declaration(handler), value) is None
 
 
 def test_what_runs_code_of_its_own_first_is_left_to_the_function() -> None:
@@ -423,7 +423,7 @@ def test_what_runs_code_of_its_own_first_is_left_to_the_function() -> None:
 
 
 def test_a_schema_that_is_too_large_is_left_out_and_names_are_checked_all_the_same() -> None:
-    declaration = declared(job_with(Literal[tuple(f"{n:0100}" for n in range(200))]))
+    declaration = stored_declaration(job_with(Literal[tuple(f"{n:0100}" for n in range(200))]))
     assert declaration.types is None
     declaration.check({"value": 5})
     with pytest.raises(OstinatoError, match="'value' is missing"):
@@ -433,7 +433,7 @@ def test_a_schema_that_is_too_large_is_left_out_and_names_are_checked_all_the_sa
 def test_another_version_of_pydantic_checks_names_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     handler = job_with(int)
     monkeypatch.setattr("pydantic_core.__version__", "2.0.0")
-    declaration = declared(handler)
+    declaration = stored_declaration(handler)
     monkeypatch.undo()
     assert '"2.0.0"' in (declaration.types or "")
     declaration.check({"value": "five"})
@@ -445,7 +445,7 @@ def test_arguments_by_position_are_checked_by_their_places() -> None:
     @app.job(name="charge")
     async def charge(customer: int, amount: float = 1.0, *, note: str = "") -> None: ...
 
-    declaration = declared(app._handlers["charge"])
+    declaration = stored_declaration(app._handlers["charge"])
     taken: list[list[Any]] = [[1], [1, 2.5], [{"customer": 1, "note": "a"}]]
     for arguments in taken:
         declaration.check({BY_POSITION: arguments})

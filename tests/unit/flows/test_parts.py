@@ -23,7 +23,7 @@ from ostinato.flows import (
     WebhookTransport,
 )
 from ostinato.flows.context import read_yes_or_no
-from ostinato.flows.definition import check_arguments, make_agent
+from ostinato.flows.definition import check_arguments, make_agent, read_declaration, write_declaration
 from ostinato.flows.models import read_completion, read_stream
 from ostinato.flows.responses import message_id
 from ostinato.flows.runner import read_turn_input
@@ -224,7 +224,7 @@ def test_responses_sort_after_the_message_that_they_answer() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"timezone": "Mars"}, "timezone 'Mars' is not a time zone"),
+        ({"tz": "Mars"}, "tz 'Mars' is not a time zone"),
         ({"transport": None}, "has no `send`"),
         ({"model": "gpt"}, "has no `complete`"),
         ({"admins": "ada"}, "is one text; write \\['ada'\\]"),
@@ -233,9 +233,20 @@ def test_responses_sort_after_the_message_that_they_answer() -> None:
     ],
 )
 def test_a_declaration_is_checked(options: dict[str, Any], words: str) -> None:
-    good: dict[str, Any] = {"timezone": "UTC", "model": None, "transport": ConsoleTransport()}
+    good: dict[str, Any] = {"tz": "UTC", "model": None, "transport": ConsoleTransport()}
     with pytest.raises(OstinatoError, match=words):
         make_agent("buddy", **{**good, **options})
+
+
+def test_a_stored_declaration_has_the_names_that_older_nodes_read() -> None:
+    agent = make_agent("buddy", tz="UTC", model=None, transport=ConsoleTransport(), scheduler={"tz": "Asia/Tokyo"})
+    text = write_declaration(agent.declaration())
+    stored = orjson.loads(text)
+    assert (stored["zone"], stored["scheduler"]["timezone"]) == ("UTC", "Asia/Tokyo")
+    assert "tz" not in stored
+    read = read_declaration(text)
+    assert (read["tz"], read["scheduler"]["tz"]) == ("UTC", "Asia/Tokyo")
+    assert read == orjson.loads(orjson.dumps(agent.declaration()))
 
 
 @pytest.mark.parametrize(

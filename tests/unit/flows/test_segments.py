@@ -85,6 +85,12 @@ def test_a_hostile_query_is_denied_with_a_clear_error(query: str, words: str) ->
     assert len(str(refused.value)) < 400
 
 
+def test_a_query_of_an_older_version_may_call_the_time_zone_zone() -> None:
+    assert parse_query('zone = "Europe/Lisbon"') == parse_query('tz = "Europe/Lisbon"')
+    with pytest.raises(OstinatoError, match=r"users have no field 'timezone'; did you mean 'tz'?"):
+        parse_query('timezone = "Europe/Lisbon"')
+
+
 @given(st.text(max_size=300))
 def test_any_text_is_parsed_or_refused(text: str) -> None:
     try:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ostinato.functions import Changed
-from tests.unit.functions.replaying import replay_history
+from tests.support.replay_history import replay_history
 
 FILES = sorted((Path(__file__).parents[2] / "golden" / "functions").glob("*.json"))
 

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ostinato.drawing.layout import Point, lay_out
+from ostinato.drawing.svg import text_width
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.drawing import draw
 from ostinato.journeys.drawing.picture import COLOURS, FAINT
@@ -286,3 +287,9 @@ def test_what_a_definition_says_is_shown_and_never_markup() -> None:
     assert {one.tag.removeprefix(SVG) for one in root.iter()} == {
         "svg", "title", "defs", "marker", "path", "rect", "text", "g", "circle",
     }  # fmt: skip
+
+
+def test_letters_that_are_as_wide_as_high_get_their_room() -> None:
+    assert text_width("顧客の住所", 10) >= 50
+    assert text_width("😀", 10) >= 10
+    assert text_width("address", 10) < 50

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -54,6 +56,8 @@ def at(text: str) -> Micros:
         (lambda: cron("0 9 * * *", dst=anything(5)), "dst 5 is unknown"),
         (lambda: cron("0 9 * * *", start=anything(5)), "start 5 is not a time"),
         (lambda: every(anything([5])), "every [5] is not a duration"),
+        (lambda: every(minutes=anything("5")), "minutes '5' is not a number; write every(minutes=15), or every('15m')"),
+        (lambda: every(days=1e300), "every(days=1e+300) is not a length of time"),
         (lambda: every("1h", phase=anything(None)), "phase None is not a duration"),
         (lambda: every("1h", anchor=anything(5)), "anchor 5 is not a time"),
         (lambda: once(anything(5)), "time 5 is not a time"),
@@ -120,3 +124,11 @@ def test_bounds_without_an_offset_are_read_in_the_zone_that_the_cron_string_name
     text, start = "CRON_TZ=Asia/Tokyo 0 9 * * *", "2026-01-01T00:00"
     assert cron(text, start=start).start == at("2025-12-31T15:00:00Z")
     assert read_spec({"cron": text, "start": start}).start == at("2025-12-31T15:00:00Z")
+
+
+def test_a_misspelt_attribute_of_a_spec_comes_with_a_suggestion() -> None:
+    spec: Any = every("1h")
+    with pytest.raises(AttributeError, match="a spec has no 'upcoming'; did you mean 'next'"):
+        spec.upcoming  # noqa: B018
+    assert not hasattr(spec, "_nothing")
+    assert pickle.loads(pickle.dumps(spec)) == spec == copy.deepcopy(spec)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 
@@ -10,6 +11,7 @@ import pytest
 from ostinato import Spec, SpecError, calendar, cron, every, once
 from ostinato.when import Range
 from ostinato.when.field_grammar import Dialect
+from ostinato.when.spec_text import parse_spec_text
 
 
 @pytest.mark.parametrize(
@@ -170,3 +172,16 @@ def test_what_is_suggested_would_be_right(make: Callable[[], Spec], right: str) 
         make()
     assert right in str(problem.value)
     assert "2000?" not in str(problem.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("2026-02-28", "a time of day is missing: write '2026-02-28T09:00'"),
+        ("2026-02-30", "there is no such day"),
+        ("2026-13-01", "there is no such day"),
+    ],
+)
+def test_a_day_without_a_time_is_told_from_one_that_does_not_exist(text: str, hint: str) -> None:
+    with pytest.raises(SpecError, match=re.escape(f"{text!r} is not a spec; {hint}")):
+        parse_spec_text(text)

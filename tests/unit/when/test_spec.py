@@ -45,6 +45,14 @@ def times(spec: Spec, after: str, count: int) -> list[str]:
 # Sources
 
 
+def test_a_spec_knows_no_clock_and_says_so() -> None:
+    spec = cron("0 9 * * *")
+    with pytest.raises(TypeError, match=r"next\(\) needs the moment .* write spec.next\(datetime.now\(UTC\)\)"):
+        spec.next()
+    with pytest.raises(TypeError, match=r"previous\(\) needs the moment .* write spec.previous\(datetime.now\(UTC\)\)"):
+        spec.previous()
+
+
 def test_intervals_are_counted_from_1970_and_moved_by_their_phase() -> None:
     assert times(every("90m", phase="5m"), "2026-01-01T00:00:00Z", 3) == [
         "2026-01-01T00:05:00Z",

@@ -59,8 +59,9 @@ def kind_of(address: Address) -> Kind:
 
 
 def meant(address: Address) -> tuple[Address, ...]:
-    """Return the addresses that a packet for `address` finally reaches. If other addresses are embedded in `address`,
-    as in 6to4, Teredo and NAT64, these are the embedded addresses. Otherwise this is `address` alone."""
+    """Return the addresses that a packet for `address` finally reaches. Some addresses have other addresses embedded,
+    as in 6to4, Teredo and NAT64. For such an address, return the embedded addresses. For any other address, return only
+    `address`."""
     if isinstance(address, IPv4Address) or address in _ITSELF:
         return (address,)
     if address.sixtofour is not None:

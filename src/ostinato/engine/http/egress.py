@@ -270,8 +270,8 @@ class Egress:
         self._given_tls = tls
 
     def with_tls(self, tls: ssl.SSLContext) -> Egress:
-        """Return a client with the same policy, which uses `tls` for https. So it can trust or present other
-        certificates."""
+        """Return a client that has the same policy and uses `tls` for https. So the new client can trust or present
+        other certificates."""
         return Egress(self.policy, resolve=self._resolve, tls=tls)
 
     @cached_property

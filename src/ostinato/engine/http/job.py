@@ -98,7 +98,10 @@ async def call(
     text = text_of(answer, resolved)
     if not _among(answer.status, EXPECT if expect is None else expect):
         raise _failure(
-            answer, resolved.redact(f"{request} answered {said(answer.status, text)}"), retry_on, ctx.clock.now()
+            answer,
+            resolved.redact(f"{request} answered {describe_answer(answer.status, text)}"),
+            retry_on,
+            ctx.clock.now(),
         )
     kept = _KEPT_HEADERS | {name.lower() for name in keep}
     recorded = {name: clean(value) for name, value in answer.headers.items() if name in kept}
@@ -203,7 +206,8 @@ def read_retry_after(value: str | None, now: Micros) -> Micros | None:
         return None
 
 
-def said(status: int, text: str | None) -> str:
+def describe_answer(status: int, text: str | None) -> str:
+    """Return the status of an answer and the start of its body, `text`, in one line for error messages."""
     name = f"{status} {HTTPStatus(status).phrase}" if status in set(HTTPStatus) else str(status)
     start = " ".join((text or "")[: 4 * _START_OF_BODY].split())
     short = start if len(start) <= _START_OF_BODY else start[:_START_OF_BODY] + "…"
@@ -311,7 +315,7 @@ def _check_sign(sign: object) -> None:
 def _check_timeout(timeout: Any) -> None:
     length = read_length(timeout, "timeout")
     if not 0 < length <= _LONGEST_TIMEOUT:
-        raise OstinatoError(f"timeout {short_repr(timeout)} is not more than nothing and at most an hour")
+        raise OstinatoError(f"timeout {short_repr(timeout)} must be greater than zero and at most 1 hour")
 
 
 def _check_statuses(wanted: object, name: str) -> None:

@@ -75,12 +75,12 @@ def resolve(value: Any, environ: Mapping[str, str] | None = None) -> Resolved:
     secrets: dict[str, str] = {}
     environment = os.environ if environ is None else environ
 
-    def known(name: str) -> str:
+    def read_once(name: str) -> str:
         if name not in secrets:
             secrets[name] = _look_up(name, environment)
         return secrets[name]
 
-    return Resolved(_walk(value, known), frozenset(secrets.values()))
+    return Resolved(_walk(value, read_once), frozenset(secrets.values()))
 
 
 def _walk(value: Any, value_of: Callable[[str], str]) -> Any:
@@ -137,7 +137,8 @@ def _read(path: Path, name: str) -> str | None:
 
 def redact(value: Any, secrets: Iterable[str], *, cut: bool = False) -> Any:
     """Return the value with every secret replaced by `[secret]`, even if the secret is encoded for a URL, JSON or HTML.
-    `cut=True` means that texts were truncated: an incomplete secret at the end of a text is removed."""
+    If `cut` is true, the texts in the value were truncated. Then an incomplete secret at the end of a text is removed,
+    too."""
     forms = sorted({form for secret in secrets for form in _forms(secret)}, key=len, reverse=True)
     if not forms:
         return value
@@ -189,8 +190,21 @@ def _forms(secret: str) -> set[_Form]:
     lines = {line for line in secret.splitlines() if len(line) >= 8}  # many programs show one line of their input
     # Programs also show one part of a URL. If a secret is used as the host, its first slash ends the host.
     pieces = {piece for piece in _URL_PARTS.split(secret) if len(piece) >= 5}
-    parts = {secret, secret.removeprefix("whsec_"), *lines, *pieces} - {""}
+    hosts = {host for piece in pieces if (host := _as_host(piece)) is not None}
+    parts = {secret, secret.removeprefix("whsec_"), *lines, *pieces, *hosts} - {""}
     return {tuple(map(spelled, part)) for part in parts for spelled in _SPELLINGS}
+
+
+def _as_host(piece: str) -> str | None:
+    """Return how a program shows a text with letters beyond ASCII that is used as a host; None for any other text."""
+    if piece.isascii():
+        return None
+    import idna  # httpx writes hosts with it
+
+    try:
+        return idna.encode(piece, uts46=True).decode()
+    except idna.IDNAError:
+        return None
 
 
 def _pattern(form: _Form) -> str:
@@ -220,8 +234,8 @@ def _fold_case(text: str) -> str:
 
 
 def _begins(form: _Form, text: str, at: int) -> bool:
-    """Return whether the rest of `text`, from index `at` to the end, is a secret or the first part of that secret.
-    `form` describes the secret: it has the possible spellings of each character, such as `%26` and `&` in a URL."""
+    """Return whether the rest of `text`, from index `at` to the end, is the whole secret or its first part. `form`
+    describes the secret. It has the possible spellings of each character, such as `%26` and `&` in a URL."""
     places = {at}
     for spelled in form:
         near = [place for place in places if len(text) - place <= 12]  # no character is spelled longer than that

@@ -43,7 +43,8 @@ def read_key(secret: str) -> bytes:
 
 def sign(secrets: Sequence[str], id: str, now: Micros, body: bytes) -> dict[str, str]:
     """Return the three headers that sign a body, with one signature per secret. Raises `OstinatoError` if there is no
-    secret, or if `id` is not printable ASCII text without a dot."""
+    secret, if a secret does not have the form `whsec_<base64>`, or if `id` is not printable ASCII text without a
+    dot."""
     if not secrets:
         raise OstinatoError("there is no secret to sign with")
     if not id or "." in id or not id.isascii() or not id.isprintable():

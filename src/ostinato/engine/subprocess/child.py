@@ -23,6 +23,7 @@ from ostinato.engine.context import Occurrence
 from ostinato.engine.inputs import input_types
 from ostinato.engine.job_logging import Forward
 from ostinato.engine.tracebacks import job_traceback
+from ostinato.errors import error_text
 
 _PR_SET_PDEATHSIG = 1
 _ORPHANED = 3  # exit code
@@ -76,12 +77,15 @@ class ChildContext(Occurrence):
     def detail(self) -> dict[str, Any]:
         return self._detail
 
-    def _say(self, wait: bool = True, **message: Any) -> None:
+    def _say(self, wait: bool = True, **message: Any) -> Any:
         with self._turn:
             self._out.write(json.dumps(message) + "\n")
             self._out.flush()
-            if wait:
-                self._parent.hear()
+            return self._parent.hear() if wait else None
+
+    def now(self) -> datetime:
+        """Return the engine's time, in UTC."""
+        return datetime.fromisoformat(self._say(now=True)["now"])
 
     def checkpoint(self, value: Any) -> None:
         self._say(checkpoint=value)
@@ -122,8 +126,8 @@ def find(module: str, qualname: str, path: str) -> Callable[..., Any]:
 
 def _leave_stopping_to_the_node() -> None:
     """Make this process survive SIGINT and SIGTERM. A service manager may send them to the child, too, but only the
-    node decides when a child ends. The handler does nothing; SIG_IGN would be inherited by programs that the job
-    starts."""
+    node decides when a child ends. Each signal gets a handler that does nothing. SIG_IGN is not used, because programs
+    that the job starts would inherit it."""
     for name in (signal.SIGINT, signal.SIGTERM):
         signal.signal(name, lambda *_: None)
 
@@ -155,7 +159,7 @@ def main() -> None:
         answer = json.dumps(
             {
                 "application": application,
-                "error": str(problem),
+                "error": error_text(problem),
                 "type": type(problem).__name__,
                 "traceback": job_traceback(problem)[-8000:],
                 "seconds": application.get("seconds", getattr(problem, "seconds", None)),

@@ -11,6 +11,7 @@ import logging
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ostinato.engine.job_logging import write_forwarded
@@ -69,8 +70,9 @@ async def run_in_child(handler: Handler, context: Context, arguments: dict[str, 
         facts["due"] = context.due.isoformat()
         start = {"input": arguments, "context": handler.context, "saved": context.saved, "known": facts}
         start["log_level"] = logging.getLogger().getEffectiveLevel()
-        process.stdin.write(json.dumps(start).encode() + b"\n")
-        await process.stdin.drain()
+        with suppress(ConnectionError):  # the child has ended; its exit code, read below, says how
+            process.stdin.write(json.dumps(start).encode() + b"\n")
+            await process.stdin.drain()
         while line := await process.stdout.readline():
             message = json.loads(line)
             if "result" in message:
@@ -84,14 +86,18 @@ async def run_in_child(handler: Handler, context: Context, arguments: dict[str, 
             if "log" in message:
                 context.log(message["log"], message["level"])
                 continue
-            if "checkpoint" in message:
+            reply = {}
+            if "now" in message:
+                reply = {"now": context.now().isoformat()}
+            elif "checkpoint" in message:
                 await context.checkpoint(message["checkpoint"])
             elif "progress" in message:
                 await context.progress(message["progress"], message["note"])
             else:
                 await context.heartbeat()
-            process.stdin.write(b"{}\n")
-            await process.stdin.drain()
+            with suppress(ConnectionError):
+                process.stdin.write(json.dumps(reply).encode() + b"\n")
+                await process.stdin.drain()
         code = await process.wait()
         if code in _STOPS:
             raise ChildStopped(f"the child process was ended by {signal.Signals(-code).name}")

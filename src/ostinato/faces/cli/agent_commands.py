@@ -39,7 +39,7 @@ async def list_agents(session: Session) -> None:
         ("agent", "zone", "flows", "tools", "admins"),
         lambda agent: (
             agent["name"],
-            agent["zone"],
+            agent["tz"],
             ", ".join(agent["flows"]),
             ", ".join(agent["tools"]),
             _admins(agent),
@@ -68,7 +68,7 @@ async def users(
         lambda user: (
             printable(user["external_id"]),
             printable(user["name"] or ""),
-            user["zone"],
+            user["tz"],
             user["consent"],
             ", ".join(user["tags"]),
             moment(user["active"]),
@@ -90,7 +90,7 @@ async def set_user(
     user: User,
     name: Annotated[str | None, typer.Option(help="The display name.")] = None,
     address: Annotated[str | None, typer.Option(help="Where messages are sent; at first the external id.")] = None,
-    zone: Annotated[str | None, typer.Option(help="The time zone, such as America/Sao_Paulo.")] = None,
+    tz: Annotated[str | None, typer.Option(help="The time zone, such as America/Sao_Paulo.")] = None,
     locale: Annotated[str | None, typer.Option(help="The language, such as pt-BR.")] = None,
     consent: Annotated[
         str | None, typer.Option(help="unknown, opted_in or opted_out.", autocompletion=consents)
@@ -102,7 +102,7 @@ async def set_user(
     """Create a user, or change the given fields of one."""
     if no_tags and tag:
         raise OstinatoError("--tag and --no-tags contradict one another")
-    fields = {"name": name, "address": address, "zone": zone, "locale": locale, "consent": consent}
+    fields = {"name": name, "address": address, "tz": tz, "locale": locale, "consent": consent}
     changes = only_given(**fields, data=read_object(data, "--data"), tags=tag)
     if no_tags:
         changes["tags"] = []
@@ -164,7 +164,7 @@ async def messages(session: Session, agent: AgentName, id: SessionId, limit: Lim
         session.out.json({"items": said})
         return
     for message in said:
-        session.out.console.print(_said(message), soft_wrap=True)
+        session.out.console.print(_message_line(message), soft_wrap=True)
     if not said:
         session.out.console.print(Text("nothing was said yet", style="dim"))
 
@@ -391,7 +391,7 @@ def _agent_page(agent: Json) -> RenderableType:
         for name, flow in agent["flows"].items()
     }
     values = {
-        "zone": agent["zone"],
+        "zone": agent["tz"],
         "queue": agent["queue"],
         **flows,
         "tools": ", ".join(agent["tools"]),
@@ -406,7 +406,7 @@ def _user_page(user: Json) -> RenderableType:
     values = {
         "name": printable(user["name"] or ""),
         "address": printable(user["address"]),
-        "zone": user["zone"],
+        "zone": user["tz"],
         "locale": user["locale"],
         "consent": user["consent"],
         "since": moment(user["consent_at"]),
@@ -417,7 +417,7 @@ def _user_page(user: Json) -> RenderableType:
     return Group(Text(printable(user["external_id"]), style="bold"), facts(values))
 
 
-def _said(message: Json) -> Text:
+def _message_line(message: Json) -> Text:
     return Text.assemble(
         (moment(message["created"]), "dim"), "  ", (f"{message['role']}: ", "bold"), printable(message["text"])
     )

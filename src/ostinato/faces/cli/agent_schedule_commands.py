@@ -218,7 +218,7 @@ def _for(schedule: Json) -> str:
 
 
 def _local(schedule: Json, at: str | None) -> str:
-    return moment(at, load_zone(schedule["timezone"]))
+    return moment(at, load_zone(schedule["tz"]))
 
 
 def _next(schedule: Json) -> str:
@@ -244,7 +244,7 @@ def _page(schedule: Json) -> RenderableType:
     policy = schedule["on_missed_policy"]
     values = {
         "flow": schedule["flow"],
-        "when": f"{_when(schedule)} ({schedule['timezone']})",
+        "when": f"{_when(schedule)} ({schedule['tz']})",
         "for": _for(schedule),
         "session": schedule["target_session_id"],
         "campaign": schedule["campaign_id"],

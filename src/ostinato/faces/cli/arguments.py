@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Annotated, Any
 
 import typer
@@ -15,6 +16,7 @@ from ostinato.when.times import named_zone
 from ostinato.when.zones import Zone
 from ostinato.when.zones import zone as load_zone
 
+_CRON_ZONE = re.compile(r"^\s*(CRON_)?TZ=\S+\s+")
 Limit = Annotated[int, typer.Option(min=1, max=100_000, help="The most to show.")]
 
 
@@ -24,7 +26,7 @@ def read_json(text: str | None, option: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as problem:
-        raise OstinatoError(f"{option} {short_repr(text)} is not JSON: {problem}") from None
+        raise OstinatoError(f"{option} is not JSON: {problem}") from None  # the text is not repeated: it may be secret
 
 
 def read_object(text: str | None, option: str) -> Json | None:
@@ -32,7 +34,8 @@ def read_object(text: str | None, option: str) -> Json | None:
         return None
     value = read_json(text, option)
     if not isinstance(value, dict):
-        raise OstinatoError(f"""{option} {short_repr(text)} is not a JSON object; write '{{"customer": 7}}'""")
+        kind = "a list" if isinstance(value, list) else "a single value"
+        raise OstinatoError(f"""{option} is {kind}, not a JSON object; write '{{"customer": 7}}'""")
     return value
 
 
@@ -66,8 +69,7 @@ def read_other_when(schedule: Json, text: str | None, tz: str) -> Json | None:
     """
     before: Json = schedule["spec"]
     if text is None:
-        without_zone = {key: value for key, value in before.items() if key not in ("tz", "tz_data")}
-        return read_spec({**without_zone, "tz": tz}).to_json() if tz else None
+        return read_spec({**_without_zone(before), "tz": tz}).to_json() if tz else None
     if text.strip() == "manual":
         return {}
     spec = parse_spec_text(text, tz=tz)
@@ -75,6 +77,13 @@ def read_other_when(schedule: Json, text: str | None, tz: str) -> Json | None:
         return spec.to_json()
     zone = {"tz_data": before["tz_data"]} if "tz_data" in before else {"tz": zone_of(schedule).name}
     return read_spec({**spec.to_json(), **zone}).to_json() if _names_zone(before) else spec.to_json()
+
+
+def _without_zone(spec: Json) -> Json:
+    """Return a copy of the spec that names no time zone, neither in its own fields nor in a cron string."""
+    others = {key: value for key, value in spec.items() if key not in ("tz", "tz_data", "cron")}
+    lines = [_CRON_ZONE.sub("", line) for line in spec.get("cron", [])]
+    return {**others, "cron": lines} if lines else others
 
 
 def _names_zone(spec: Json) -> bool:

@@ -65,10 +65,12 @@ async def change(session: Session, chosen: Chosen, done: str, do: Do, *, sure: b
     """Call `do` with the name of each chosen schedule, and print the outcome. `do` makes the change, and returns the
     server's answer. `done` names the change in messages, for example "paused".
 
-    - If the user chose one schedule by its name, an error of `do` is raised.
-    - Otherwise, if calls of `do` fail, their errors are printed at the end, and the command exits with code 1. If
-      `sure` is false, the user must first confirm the change. If the user declines, nothing is changed, and the command
-      exits with code 1.
+    If the user chose one schedule by its name, an error of `do` is raised. Otherwise:
+
+    - If `sure` is false, the user must first confirm the change. If the user declines, nothing is changed, and the
+      command exits with code 1.
+    - An error of `do` does not stop the other calls. At the end, all errors are printed, and the command exits with
+      code 1.
     """
     client, out = session.client, session.out
     name = chosen.single

@@ -8,7 +8,6 @@ from typing import Any
 from ostinato.client import Json
 from ostinato.faces.cli.arguments import zone_of
 from ostinato.faces.cli.output import moment, short
-from ostinato.schedules.model import note_declared
 
 _SHOWN = 3  # next times
 
@@ -20,8 +19,7 @@ def summary(schedule: Json) -> list[str]:
 
 def differences(before: Json, after: Json) -> list[str]:
     """Return a line for each difference between two states of a schedule, or a line which says that nothing is
-    different. If there are differences and the schedule is declared in code or in a file, one more line warns that the
-    declaration will undo the change."""
+    different."""
     old, new = dict(_facts(before)), dict(_facts(after))
     lines = [
         f"  {name}: {_text(old.get(name))} → {_text(new.get(name))}"
@@ -30,9 +28,6 @@ def differences(before: Json, after: Json) -> list[str]:
     ]
     if before["upcoming"] != after["upcoming"]:
         lines.append(f"  next: {_next(after)}")
-    origin = after["origin"]
-    if lines and origin:
-        lines.append(f"note: {note_declared(origin, 'puts it back as declared there')}")
     return lines or ["  nothing is different"]
 
 

@@ -64,13 +64,13 @@ class Configuration:
         """Return the settings that were given, as keyword arguments for `Ostinato` or `Ostinato.configure`."""
         names = ("concurrency", "threads", "lease", "grace", "keep_runs", "keep_events")
         named = {name: getattr(self, name) for name in names}
-        settings = {**named, "queues": self.queue, "egress": self._egress, **self.of_ways}
+        settings = {**named, "queues": self.queue, "egress": self.egress, **self.of_ways}
         return {name: value for name, value in settings.items() if value is not None}
 
     @property
-    def _egress(self) -> EgressPolicy | None:
-        """Return an egress policy with the operator's egress settings. This policy replaces the whole policy in the
-        app's code. If the operator gave no egress setting, return None, and the policy in the code applies."""
+    def egress(self) -> EgressPolicy | None:
+        """Return an egress policy with the operator's egress settings. It replaces the whole policy in the app's code.
+        Return None if the operator gave no egress setting, so that the policy in the app's code applies."""
         parts = {name: getattr(self, f"egress_{name}") for name in ("allow", "allow_private", "only", "deny")}
         options = {name: value for name, value in parts.items() if value is not None}
         return EgressPolicy(**options) if options else None
@@ -82,11 +82,14 @@ KEYS = tuple(one.name for one in fields(Configuration) if one.name != "of_ways")
 def configuration(
     flags: Mapping[str, Any], file: str | None = None, environ: Mapping[str, str] | None = None
 ) -> Configuration:
-    """Return the settings that flags, environment and file give. A flag that is None was not given. If `file` is None,
-    the file is the one that the environment variable `OSTINATO_CONFIG` names, if any.
+    """Return the settings from flags, the environment and a file. A flag that is None was not given. If `file` is None,
+    the environment variable `OSTINATO_CONFIG` may name the file.
 
-    Raises `OstinatoError` if a value is wrong, if the file has an unknown setting, or if the name of an environment
-    variable is probably a misspelt setting.
+    Raises `OstinatoError` in these cases:
+
+    - A value is wrong, or only one of the two TLS settings is given.
+    - The file cannot be read, or has an unknown setting.
+    - The name of an environment variable is probably a misspelt setting.
     """
     environment = os.environ if environ is None else environ
     file = file or environment.get(f"{PREFIX}CONFIG") or None
@@ -99,6 +102,15 @@ def configuration(
     if (settings.tls_certificate is None) != (settings.tls_key is None):
         raise OstinatoError("TLS needs both, tls_certificate and tls_key")
     return settings
+
+
+def command_egress() -> EgressPolicy | None:
+    """Return the egress policy for commands on a store: the one that `serve` reads from the environment and the file.
+    Other variables of the environment are not read, so that a wrong one does not stop a command."""
+    names = (f"{PREFIX}EGRESS_", f"{PREFIX}CONFIG")
+    return configuration(
+        {}, environ={name: value for name, value in os.environ.items() if name.startswith(names)}
+    ).egress
 
 
 def _flag(name: str) -> str:
@@ -164,8 +176,8 @@ def _yes(value: Any, place: str) -> bool:
 
 
 def _words(value: Any, place: str) -> tuple[str, ...]:
-    """Return a list of texts as a tuple. If `value` is a single text, as in the environment, split it at commas.
-    `place` names the setting in errors. Raises `OstinatoError` if `value` is not a list of texts, or if one of the
+    """Return a tuple of texts. `value` is a list of texts or, as in the environment, one text with commas between the
+    parts. `place` names the setting in errors. Raises `OstinatoError` if `value` has another form, or if one of the
     texts is empty."""
     parts = value.split(",") if isinstance(value, str) else value
     if not isinstance(parts, list | tuple) or not all(isinstance(one, str) and one.strip() for one in parts):

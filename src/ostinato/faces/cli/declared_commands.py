@@ -6,6 +6,7 @@ elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any
 
 import typer
@@ -29,7 +30,7 @@ from ostinato.faces.cli.session import (
 )
 from ostinato.faces.cli.temporal_commands import export_temporal, import_temporal
 from ostinato.schedules.declared.crontab import JOB, Crontab, read_crontab
-from ostinato.schedules.declared.files import read_yaml, write_document
+from ostinato.schedules.declared.files import LEFT_OUT, read_yaml, write_document
 from ostinato.schedules.declared.problems import FileError
 from ostinato.ways import parse_schedules
 
@@ -69,7 +70,7 @@ async def export(
     tag: Annotated[str | None, typer.Option(help="Only schedules with this tag.")] = None,
     output: OutputFile = None,
 ) -> None:
-    """Write schedules as a file that `ostinato apply` takes."""
+    """Write schedules as a file for `ostinato apply`."""
     if file is not None and output is not None:
         raise OstinatoError("FILE and --output are the same; give one of them")
     async with connect(place) as client:
@@ -77,9 +78,12 @@ async def export(
     file = file or output
     if file == "-":
         file = None
-    _write(write_document(document["schedules"], form="json" if out.as_json else "yaml"), file)
+    schedules, left_out = document["schedules"], document.get(LEFT_OUT, {})
+    _write(write_document(schedules, left_out=left_out, form="json" if out.as_json else "yaml"), file)
+    if not out.as_json:
+        _print_left_out([f"{name}: {reason}" for name, reason in left_out.items()])
     if file is not None:
-        typer.echo(f"wrote {counted(len(document['schedules']), 'schedule')} to {file}", err=True)
+        typer.echo(f"wrote {counted(len(schedules), 'schedule')} to {file}", err=True)
 
 
 @place_command(import_app, "file")
@@ -177,13 +181,19 @@ def _print_notes(out: Output, crontab: Crontab, entries: dict[str, Json]) -> Non
     wanted, print nothing."""
     if out.as_json:
         return
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
-    for line in crontab.left_out:
-        console.print(Text.assemble(("left out:", "bold magenta"), " ", str(line)))
+    console = _print_left_out(map(str, crontab.left_out))
     jobs = sorted({entry["action"]["job"] for entry in entries.values()})
     theirs = [f"the job {job!r} is yours to declare; it gets the command line as input 'command'" for job in jobs]
     for note in [*crontab.notes, *theirs]:
         console.print(Text.assemble(("note:", "yellow"), " ", note))
+
+
+def _print_left_out(lines: Iterable[str]) -> Console:
+    """Print what is left out to standard error. Return the console, for further notes."""
+    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    for line in lines:
+        console.print(Text.assemble(("left out:", "bold magenta"), " ", line))
+    return console
 
 
 def _notes_as_json(crontab: Crontab) -> Json:

@@ -188,7 +188,7 @@ _SCHEDULES = 9  # the number of schedules of the demo
 async def picture(app: Ostinato, address: str, height: int = _SMALL) -> RenderableType:
     """Return the page of the demo, with as many rows as fit into `height` lines."""
     spare = max(0, height - _SMALL)
-    counts = await app.counts()
+    counts = await app.counts(attempts=False)
     now = app.engine.clock.now()
     head = Text("  ", no_wrap=True, overflow="ellipsis").join(
         Text(f"{status} {count}", style=COLOURS.get(status, "")) for status, count in sorted(counts.items())
@@ -213,7 +213,7 @@ def _try_it(address: str, orders: list[JourneyStatus]) -> Text:
     """Return a complete shell command to try: it answers a waiting order, or triggers a schedule."""
     waiting = next((one for one in orders if one.steps), None)
     path = f"/journeys/{waiting.id}/steps/{waiting.steps[0]}" if waiting else "/schedules/report/trigger"
-    return Text(f"try   curl -X POST \\\n  {address}/api/v1{path}", style="bold", overflow="fold")
+    return Text(f"try   curl -X POST \\\n{address}/api/v1{path}", style="bold", overflow="fold")
 
 
 def _listing(*columns: str) -> Table:
@@ -231,7 +231,7 @@ async def _schedules(app: Ostinato) -> Table:
         for occurrence in reversed(await app.schedules.history(schedule.name, limit=24)):
             mark = "·" if occurrence.status in ("skipped", "missed") else "■"
             recent.append(mark, style=COLOURS.get(occurrence.status, ""))
-        words = schedule.words if len(schedule.words) <= _WORDS else f"{schedule.words[: _WORDS - 1]}…"
+        words = schedule.words if len(schedule.words) <= _WORDS else schedule.words.partition(", ")[0]  # no jitter
         table.add_row(schedule.name, words, schedule.policies.overlap.value, recent)
     return table
 

@@ -16,7 +16,7 @@ from ostinato.faces.cli.files import write_picture
 from ostinato.faces.cli.options import FunctionOptions
 from ostinato.faces.cli.output import counted, facts, moment, short, status, took
 from ostinato.faces.cli.periods import read_time
-from ostinato.faces.cli.run_commands import Id, Reason, error_text
+from ostinato.faces.cli.run_commands import Id, Reason, error_text, print_stopped
 from ostinato.faces.cli.session import Session, command, command_group
 from ostinato.faces.cli.step_timeline import StepTimeline, now, span
 from ostinato.faces.cli.waiting import is_finished, wait_until
@@ -24,6 +24,7 @@ from ostinato.faces.cli.waiting import is_finished, wait_until
 functions = command_group("Start durable functions, watch them, send them messages.")
 
 _SHOWN = 20  # steps on the page of a run
+_TRACEBACKS = 5  # the most tracebacks below the timeline
 
 
 @command(functions)
@@ -66,7 +67,7 @@ async def list_functions(
     """List runs of functions, the newest first."""
     session.out.items(
         await session.client.functions.list(name=name, status=status, limit=limit),
-        ("run", "function", "status", "version", "steps", "started", "took", "why, or what came of it"),
+        ("run", "function", "status", "version", "steps", "started", "took", "reason or result"),
         _row,
         nothing="no runs of functions",
     )
@@ -90,7 +91,9 @@ async def steps(
         session.out.json({"items": recorded[-limit:]})
         return
     run = await session.client.functions.get(id)
-    session.out.console.print(_timeline(run, recorded, limit, "--limit shows more"))
+    session.out.console.print(
+        Group(_timeline(run, recorded, limit, "--limit shows more"), *_tracebacks(recorded[-limit:]))
+    )
 
 
 @command(functions)
@@ -111,13 +114,13 @@ async def send(
 @command(functions)
 async def cancel(session: Session, id: Id, reason: Reason = "") -> None:
     """Ask a run to stop. Its code may clean up."""
-    _print_stopped(session, id, await session.client.functions.cancel(id, reason))
+    print_stopped(session, id, await session.client.functions.cancel(id, reason))
 
 
 @command(functions)
 async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
     """End a run at once, without notifying its code."""
-    _print_stopped(session, id, await session.client.functions.terminate(id, reason))
+    print_stopped(session, id, await session.client.functions.terminate(id, reason))
 
 
 @command(functions)
@@ -156,11 +159,6 @@ async def _show(session: Session, run: Json) -> None:
     recorded = await session.client.functions.steps(run["id"])
     hint = f"`ostinato functions steps {run['id']}` shows them"
     session.out.console.print(Group(_page(run), Text(""), _timeline(run, recorded, _SHOWN, hint)))
-
-
-def _print_stopped(session: Session, id: str, state: str) -> None:
-    over = state in ("succeeded", "failed", "timed_out", "cancelled", "terminated", "crashed")
-    session.out.say({"status": state}, Text.assemble(f"{id}: ", status(state)) if over else f"asked {id} to stop")
 
 
 def _row(run: Json) -> tuple[Any, ...]:
@@ -202,6 +200,15 @@ def _timeline(run: Json, recorded: Sequence[Json], most: int, hint: str) -> Rend
     above = [Text(f"{counted(left_out, 'earlier step')}; {hint}", style="dim")] if left_out else []
     below = [Text(words, style="dim")] if (words := span(run, newest)) else []
     return Group(*above, StepTimeline(run, newest, now()), *below)
+
+
+def _tracebacks(recorded: Sequence[Json]) -> list[Text]:
+    """Return the tracebacks of the newest steps whose last attempt failed."""
+    failed = [step for step in recorded if isinstance(step["error"], dict) and step["error"].get("traceback")]
+    return [
+        Text(f"\n{step['position']} {step['name']}:{error_text(step['error'])}", style="red")
+        for step in failed[-_TRACEBACKS:]
+    ]
 
 
 def _drain_words(code: Json) -> Text:

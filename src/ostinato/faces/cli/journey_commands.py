@@ -10,7 +10,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from ostinato.client import Json
-from ostinato.errors import NotFound, OstinatoError, short_repr
+from ostinato.errors import NotFound, OstinatoError, did_you_mean, list_choices, short_repr
 from ostinato.faces.cli.arguments import Limit, read_json, read_object, say_note
 from ostinato.faces.cli.completion import journey_names, phases
 from ostinato.faces.cli.files import write_picture
@@ -27,7 +27,8 @@ Key = Annotated[str | None, typer.Option(help="Idempotency key: the call takes e
 Headers = Annotated[
     list[str] | None, typer.Option("--header", help="A header that the journey sees, as 'Name: value'.")
 ]
-_REPEATED = 3  # a problem at more places is printed once
+_PHASES = ("running", "succeeded", "failed")
+_REPEATED = 2  # a problem at more places is printed once
 Wait = Annotated[
     float | None, typer.Option(min=0, help="Seconds to wait until it ends, or waits for something. [default: 20]")
 ]
@@ -161,6 +162,14 @@ async def cancel(
     session.out.draw(await session.client.journeys.cancel(id, reason, key=key), _page)
 
 
+def _read_phase(word: str | None) -> str | None:
+    """Return a phase as the API writes it. Raises `OstinatoError` for an unknown phase."""
+    if word is None or word.lower() in _PHASES:
+        return word and word.upper()
+    hint = did_you_mean(word.lower(), _PHASES) or list_choices(_PHASES)
+    raise OstinatoError(f"phase {word!r} is unknown; {hint}")
+
+
 @command(journeys, "list")
 async def list_journeys(
     session: Session,
@@ -173,7 +182,7 @@ async def list_journeys(
     """List instances of journeys, the newest first."""
     session.out.items(
         await session.client.journeys.list(
-            name=name, phase=phase.upper() if phase else None, subject=subject, tags=tag or (), limit=limit
+            name=name, phase=_read_phase(phase), subject=subject, tags=tag or (), limit=limit
         ),
         ("journey", "name", "phase", "state", "updated", "labels"),
         lambda journey: (

@@ -19,8 +19,8 @@ from ostinato.journeys.tasks.standard import standard_plugins
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A journey definition that was read from `file`. `documents` is a dict from a reference in the definition to the
-    text of the file that it refers to."""
+    """A journey definition that was read from `file`. The definition may refer to other files. `documents` is a dict
+    from each such reference to the text of the other file."""
 
     file: str
     text: str
@@ -34,7 +34,7 @@ def is_file(what: str) -> bool:
 def read_files(paths: Sequence[str]) -> list[Written]:
     """Read every definition in files and folders, without checking it. `check_files` and the server check
     definitions."""
-    return [_written(file) for path in paths for file in _files(Path(path))]
+    return [_read_file(file) for path in paths for file in _files(Path(path))]
 
 
 def check_files(paths: Sequence[str]) -> list[Json]:
@@ -57,7 +57,7 @@ def check_files(paths: Sequence[str]) -> list[Json]:
 
 
 def draw_file(path: str) -> str:
-    file = _written(Path(path))
+    file = _read_file(Path(path))
     definition, problems = read(read_document(file.text, file.file))
     if definition is None:
         raise InvalidDefinition(file.file, problems)
@@ -73,7 +73,7 @@ def _files(path: Path) -> list[Path]:
     return [path]
 
 
-def _written(path: Path) -> Written:
+def _read_file(path: Path) -> Written:
     text = read_text(str(path))
     definition = draft(read_document(text, str(path))).definition
     return Written(str(path), text, {} if definition is None else read_documents(definition, path))

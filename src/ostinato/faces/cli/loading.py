@@ -7,12 +7,14 @@ import importlib
 import inspect
 import sys
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 from ostinato.app import Ostinato
-from ostinato.errors import OstinatoError, did_you_mean
+from ostinato.errors import OstinatoError, describe_exception, did_you_mean
 
 _HINT = "write --app module:name, such as jobs:app for `app = Ostinato(…)` in jobs.py"
+_IN_A_LOOP = ("cannot be called from a running event loop", "loop is already running", "another loop is running")
 
 
 def load_app(text: str) -> Ostinato:
@@ -58,5 +60,26 @@ def _import(name: str, folder: str) -> Any:
         raise OstinatoError(f"the module {name} needs {missing!r}, which is not installed") from problem
     except OstinatoError as problem:
         raise OstinatoError(f"the module {name}: {problem}") from problem
+    except RuntimeError as problem:
+        if not str(problem).endswith(_IN_A_LOOP):
+            raise _not_imported(name, problem) from problem
+        _close_coroutines(problem)
+        raise OstinatoError(
+            f"the module {name} runs asyncio code while it is imported: {problem}. Put the call under "
+            '`if __name__ == "__main__":`, or into another file that imports the app'
+        ) from problem
     except Exception as problem:
-        raise OstinatoError(f"the module {name} cannot be imported: {type(problem).__name__}: {problem}") from problem
+        raise _not_imported(name, problem) from problem
+
+
+def _not_imported(name: str, problem: Exception) -> OstinatoError:
+    return OstinatoError(f"the module {name} cannot be imported: {describe_exception(problem)}")
+
+
+def _close_coroutines(problem: Exception) -> None:
+    """Close the coroutine that a call such as `asyncio.run(main())` was given. Python would warn that it was never
+    awaited."""
+    for frame, _ in walk_tb(problem.__traceback__):
+        for value in frame.f_locals.values():
+            if inspect.iscoroutine(value) and inspect.getcoroutinestate(value) == inspect.CORO_CREATED:
+                value.close()

@@ -20,8 +20,8 @@ _TALKATIVE = ("asyncio", "hpack", "httpcore", "httpx", "urllib3", "uvicorn")
 
 
 def configure_logs(form: str, level: str) -> None:
-    """Make every logger write to standard error, as text or JSON (`form`). Messages below `level` are not written. For
-    libraries that log every request, messages below WARNING are never written."""
+    """Make every logger write to standard error. `form` is `text` or `json`. Messages below `level` are not written.
+    From libraries that log every request, messages below WARNING are not written either."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter(colours=sys.stderr.isatty()))
     root = logging.getLogger()

@@ -101,8 +101,8 @@ class Later(TyperCommand):
         self._place = place
 
     def load(self, args: Sequence[str] = ()) -> Any:
-        """Import and return the command. `args` are the words that the user typed after its name. If the command is a
-        group, only the subcommand that `args` names is built, to save time."""
+        """Import and return the command. `args` are the words that the user typed after the name of the command. If the
+        command is a group, and `args` names one of its subcommands, only this subcommand is built, to save time."""
         target = load(self._place)
         if isinstance(target, typer.Typer):
             return read_plainly(typer.main.get_group(_only(target, args)))
@@ -179,8 +179,8 @@ _UNKNOWN = re.compile(r"No such command '([^']*)'")
 
 
 def spelled(args: list[str]) -> list[str]:
-    """Return `args` with command names instead of aliases, and with `--json` instead of `-o json` or `--output json`.
-    If `-o` names a file, as for `export`, it is kept."""
+    """Return `args` with each alias replaced by the command's name, and with `-o json` and `--output json` replaced by
+    `--json`. If the command's option `-o` names a file, as for `export`, the option is not changed."""
     if not args:
         return args
     first = ALIASES.get(("", args[0]), args[0])

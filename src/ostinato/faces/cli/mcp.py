@@ -13,7 +13,7 @@ import typer
 
 from ostinato.client import Client
 from ostinato.engine.access import Role, read_role
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, install_hint
 from ostinato.faces.cli.completion import roles
 from ostinato.faces.cli.output import Output
 from ostinato.faces.cli.session import PATIENCE, Place, certificates, require_existing
@@ -40,7 +40,7 @@ async def mcp(
     """Serve tools for operators to an MCP client. Over HTTP, each request uses the token of its caller. Without --role,
     the token of a caller limits what the caller may do, and a caller without a token may only read."""
     if find_spec("mcp") is None:
-        raise OstinatoError("`ostinato mcp` needs the extra mcp: pip install 'ostinato[mcp]'")
+        raise OstinatoError(f"`ostinato mcp` needs the extra mcp; {install_hint('mcp')}")
     most = None if role is None else read_role(role)
     if most is Role.AGENT:
         raise OstinatoError("--role agent is for the tools of an agent; give reader, operator or admin")
@@ -80,11 +80,11 @@ async def mcp(
 
 
 async def _clients(place: Place, loopback: bool, opened: AsyncExitStack) -> Any:
-    """Return a function that takes a token, and returns a client that calls the API with this token.
+    """Return a function that gets a token, and returns a client whose calls of the API use this token.
 
     - If `place` is a server, the client calls that server.
-    - If `place` is a store, the client calls the API in this process. If `loopback` is true, the API needs no token.
-      The store is closed when `opened` is closed.
+    - If `place` is a store, this function opens the store, and the client calls the API in this process. If `loopback`
+      is true, the API needs no token. The store is closed when the caller closes `opened`.
     """
     options: dict[str, Any] = {"namespace": place.namespace, "patience": PATIENCE}
     if place.server is not None:
@@ -93,13 +93,14 @@ async def _clients(place: Place, loopback: bool, opened: AsyncExitStack) -> Any:
     import httpx
 
     from ostinato.app import Ostinato
+    from ostinato.faces.cli.configuration import command_egress
     from ostinato.faces.cli.named_ways import more_ways
     from ostinato.faces.http.server import Listening, api
     from ostinato.store.schema_version import check_usable
 
     require_existing(place.store)
     await check_usable(place.store, create=False)
-    app = Ostinato(place.store, ways=more_ways())
+    app = Ostinato(place.store, ways=more_ways(), egress=command_egress())
     await opened.enter_async_context(app.connected())
     application = api(app, Listening(require_token=not loopback))
 

@@ -16,14 +16,14 @@ UTC = load_zone("UTC")
 
 
 def read_time(text: str, option: str, zone: Zone = UTC) -> str:
-    """Return the time in `text`, in the API's format. If `text` has no offset, it is a local time in `zone`. If it is
-    only a date, return the beginning of the day. `option` names the option in errors."""
+    """Return the time in `text`, in the API's format. A time without an offset is a local time in `zone`. A date
+    without a time is the beginning of that day in `zone`. `option` names the option in errors."""
     return format_instant(first_of(text, option, zone))
 
 
 def read_end(text: str, option: str, zone: Zone = UTC) -> str:
-    """Return the end of a period, in the API's format. If `text` has no offset, it is a local time in `zone`. If it is
-    only a date, return the last microsecond of the day. `option` names the option in errors."""
+    """Return the end of a period, in the API's format. `text` is the end. A time without an offset is a local time in
+    `zone`. A date without a time is the last microsecond of that day in `zone`. `option` names the option in errors."""
     return format_instant(last_of(text, option, zone))
 
 

@@ -28,11 +28,12 @@ def show_plan(out: Output, plan: Json, more: Json | None = None) -> None:
 
 
 def refused(out: Output, problem: OstinatoError) -> NoReturn:
-    """Print why a file of schedules was refused, and exit. `problem` is the error that refused it.
+    """Print why a file of schedules was refused, and exit. `problem` is the error that planning or applying the file
+    has raised.
 
     - If the file has mistakes, exit with code 2.
-    - If some of its schedules are declared elsewhere, exit with code 1.
-    - If `problem` is any other error, print nothing, and raise `problem`.
+    - If schedules of the file are declared elsewhere, exit with code 1.
+    - If `problem` is any other error, print nothing, and raise `problem` again.
     """
     body = problem.__cause__.body if isinstance(problem.__cause__, Answered) else {}
     mistakes, plan = body.get("problems"), body.get("plan")
@@ -53,8 +54,8 @@ def refused(out: Output, problem: OstinatoError) -> NoReturn:
 
 
 def plan_page(plan: Json) -> Group:
-    """Return a table with a row for each schedule that the plan does not leave unchanged, at most `_MOST` rows. Below
-    the table are the notes of the plan, and a line with counts."""
+    """Return a table with a row for each schedule of a plan, except those whose step is `unchanged`. The table has at
+    most `_MOST` rows. Below the table are the notes of the plan, and a line with counts."""
     shown = [step for step in plan["steps"] if step["verb"] != "unchanged"]
     rows = [_row(step, plan["pruned"]) for step in shown[:_MOST]]
     parts: list[Any] = [table(("", "schedule", "what changes", "next times"), rows)] if shown else []

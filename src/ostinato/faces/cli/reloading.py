@@ -71,8 +71,8 @@ def changed(before: Mapping[Path, object], after: Mapping[Path, object]) -> list
 
 
 def _exit_code(code: int) -> int:
-    """Return the exit code of this command, after it was asked to stop and has stopped its child. `code` is the return
-    code of the child.
+    """Return the exit code of this command. The command has got a signal, has passed the signal on to its child, and
+    the child has ended. `code` is the return code of the child.
 
     - If one of `_SIGNALS` has ended the child, return 0, because this command has sent the signal.
     - If another signal has ended the child, return 128 plus the number of the signal, as a shell does.
@@ -93,7 +93,8 @@ class _Reloader:
         self._stopping = threading.Event()
 
     def run(self) -> int:
-        """Run child processes until a signal comes or a child ends with code 0. Return the last exit code."""
+        """Run one child process after another, until this command gets a signal or a child ends with code 0. Return the
+        exit code of this command."""
         for name in _SIGNALS:
             signal.signal(name, self._signalled)
         typer.echo(f"watching {self._folder} for changes of Python files")
@@ -117,10 +118,11 @@ class _Reloader:
     def _until_change(self, seen: dict[Path, tuple[int, int]]) -> int | None:
         """Wait until the child must be replaced, or until the reloading ends.
 
-        - If a watched file differs from `seen`, stop the child, and return None: a new child is needed.
-        - If the child ends with code 0, return 0. If it ends with another code, keep waiting for a change.
-        - If this command has got a signal, wait until the child ends, and return its exit code. Return 0 if the signal
-          itself has ended the child. This happens while the child imports the app.
+        - If a watched file differs from `seen`, stop the child, and return None. The caller must then start a new
+          child.
+        - If the child ends with code 0, return 0. If the child ends with another code, keep waiting for a change.
+        - If this command gets a signal, wait until the child ends, and return the exit code of this command.
+          `_exit_code` makes this code from the child's return code.
         """
         child = self._child
         assert child is not None

@@ -13,13 +13,14 @@ from ostinato.faces.cli.arguments import Limit
 from ostinato.faces.cli.completion import job_names, statuses
 from ostinato.faces.cli.output import facts, moment, short, status, took
 from ostinato.faces.cli.session import Session, command, command_group
+from ostinato.model import Status
 
 runs = command_group("List, inspect, cancel and retry runs.")
 
 Id = Annotated[str, typer.Argument(help="A run's id, or the id it was started with.")]
 Reason = Annotated[str, typer.Option(help="Why; kept with the run.")]
 _KINDS = {"function": "a durable function", "journey": "a journey"}
-_COLUMNS = ("run", "job", "status", "attempt", "due", "took", "why, or what came of it")
+_COLUMNS = ("run", "job", "status", "attempt", "due", "took", "reason or result")
 
 
 @command(runs, "list")
@@ -64,13 +65,13 @@ async def log(session: Session, id: Id) -> None:
 @command(runs)
 async def cancel(session: Session, id: Id, reason: Reason = "") -> None:
     """Ask a run to stop."""
-    _print_stopped(session, id, await session.client.cancel(id, reason))
+    print_stopped(session, id, await session.client.cancel(id, reason))
 
 
 @command(runs)
 async def terminate(session: Session, id: Id, reason: Reason = "") -> None:
     """End a run at once, whatever it is doing."""
-    _print_stopped(session, id, await session.client.terminate(id, reason))
+    print_stopped(session, id, await session.client.terminate(id, reason))
 
 
 @command(runs)
@@ -80,8 +81,9 @@ async def retry(session: Session, id: Id) -> None:
     session.out.say(answer, f"started {answer['id']}, which repeats {id}")
 
 
-def _print_stopped(session: Session, id: str, state: str) -> None:
-    words = f"asked {id} to stop" if state == "active" else Text.assemble(f"{id}: ", status(state))
+def print_stopped(session: Session, id: str, state: str) -> None:
+    """Print what a request to stop a run did. `state` is the run's status after the request."""
+    words = Text.assemble(f"{id}: ", status(state)) if Status(state).over else f"asked {id} to stop"
     session.out.say({"status": state}, words)
 
 

@@ -19,7 +19,7 @@ import typer
 
 from ostinato.app import Ostinato
 from ostinato.engine.log import log
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, install_hint
 from ostinato.faces.cli import demo as the_demo
 from ostinato.faces.cli.completion import log_formats, log_levels
 from ostinato.faces.cli.configuration import Configuration, configuration, operator_settings
@@ -278,13 +278,13 @@ async def _answer(
         if beside is not None:
             tasks.append(asyncio.create_task(beside(address)))
 
-    beyond = [listener for listener in (where, wire_place(settings)) if listener is not None and not listener.loopback]
+    beyond = [place for place in (where, wire_place(settings)) if place is not None and not place.loopback]
     if beyond:  # check before a node starts, because a refused address would stop it at once
         async with app.connected():
-            for listener in beyond:
-                await check_listening(app, listener)
+            for place in beyond:
+                await check_listening(app, place)
     entry = Door(app, open_on_loopback=where.open)
-    with listen(where, any_port=any_port) as door:
+    with listen(where, any_port=any_port) as listener:
         wire = _wire(settings, entry)
         opened: AbstractAsyncContextManager[Any] = app if engine else app.connected()
         async with opened, AsyncExitStack() as faces:
@@ -294,7 +294,7 @@ async def _answer(
                 _announce(settings, words, "listening_temporal", address=address)
             leaving = asyncio.create_task(_when_stopping(app, settings, stop)) if beside is None else None
             try:
-                await serve(app, where, door, stop, listening=heard, linger=settings.linger, entry=entry)
+                await serve(app, where, listener, stop, listening=heard, linger=settings.linger, entry=entry)
             finally:
                 if leaving is not None:
                     leaving.cancel()
@@ -337,7 +337,7 @@ def _wire(settings: Configuration, entry: Door) -> WireServer | None:
         from ostinato.faces.temporal.server import WireServer
     except ImportError as problem:
         raise OstinatoError(
-            f"Temporal's protocol needs {problem.name}, which is not installed: pip install 'ostinato[temporal]'"
+            f"Temporal's protocol needs {problem.name}, which is not installed; {install_hint('temporal')}"
         ) from None
     return WireServer(entry.beside(open_on_loopback=where.open), where)
 
@@ -368,7 +368,7 @@ def _say_stopping(app: Ostinato, settings: Configuration) -> None:
     running = len(app.engine.bodies.running)
     grace = f"{app.settings.grace / SECOND:g} s"
     runs = counted(running, "run")
-    words = f"stopping: waits up to {grace} for {runs}; again Ctrl-C: at once" if running else "stopping"
+    words = f"stopping: waits up to {grace} for {runs}; press Ctrl-C again to stop at once" if running else "stopping"
     _announce(settings, words, "stopping", runs=running)
 
 

@@ -67,7 +67,11 @@ def read_place(
 
 
 def certificates(place: Place) -> Any:
-    """Return httpx's `verify` option: the certificates that the user named, or True for those of the system."""
+    """Return the value of httpx's option `verify`. The value has the certificates that the user named. If the user
+    named none, the value is True, and httpx uses the certificates of the system.
+
+    Raises `OstinatoError` if the certificates cannot be read.
+    """
     if place.ca is None:
         return True
     try:
@@ -78,7 +82,8 @@ def certificates(place: Place) -> Any:
 
 @asynccontextmanager
 async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client]:
-    """Open a client for `place`. With `create`, create a missing store, and migrate an older one."""
+    """Open a client for `place`. If `place` is a store and `create` is true, create a missing store, and migrate a
+    store with an older schema. If `create` is false, such a store is an error."""
     if place.server is not None:
         async with Client(
             place.server, token=place.token, namespace=place.namespace, patience=PATIENCE, verify=certificates(place)
@@ -103,7 +108,8 @@ def require_existing(store: str) -> None:
 
 
 def store_exists(store: str) -> bool:
-    """Return whether the file of a SQLite store exists. Return True for other stores: only opening them can tell."""
+    """Return whether the file of a SQLite store exists. For any other store, return True, because only opening the
+    store shows whether it exists."""
     path = store.removeprefix("sqlite:///")
     return "://" in path or Path(path).exists()
 
@@ -163,12 +169,13 @@ class _StoreCalls(Calling):
 
     async def _open(self) -> Any:
         from ostinato.app import Ostinato
+        from ostinato.faces.cli.configuration import command_egress
         from ostinato.faces.cli.named_ways import more_ways, newest_schemas
         from ostinato.faces.http.in_process import Direct
         from ostinato.store.schema_version import check_usable
 
         await check_usable(self.server, create=self._create, ways=newest_schemas())  # opening the app would migrate it
-        app = Ostinato(self._place.store, ways=more_ways())
+        app = Ostinato(self._place.store, ways=more_ways(), egress=command_egress())
         app.computing.alone = True
         await self._opened.enter_async_context(app.connected())
         return Direct(app, self._place.namespace)
@@ -240,7 +247,8 @@ def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[
     """Yield the place that a command works on.
 
     - If `only_a_plan` is true and the store of `place` does not exist, print a note, and yield a copy of `place` with
-      an empty temporary store. The note says when the store is created: `otherwise`, for example "with --apply".
+      an empty temporary store. The text `otherwise`, for example "with --apply", tells the user in the note how to
+      create the store.
     - In all other cases, yield `place`.
     """
     if not only_a_plan or place.server is not None or store_exists(place.store):
@@ -284,12 +292,14 @@ def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Comm
 
 
 def _register(group: typer.Typer, name: str | None, function: Command, run: Any, *, skip: int) -> Command:
-    """Add `function` to `group` as a command, and return `function`. The command has the options that every command
-    has, such as --store, and one option or argument for each parameter of `function`. But:
+    """Add `function` to `group` as a command, and return `function`. When the user calls the command, `run` calls
+    `function`.
 
-    - The first `skip` parameters of `function` get no option. `run` calls `function` and passes them, for example the
-      session.
-    - If the type of a parameter is a dataclass, the command has an option or argument for each field of the dataclass.
+    The command has the options that every command has, such as --store. It also has one option or argument for each
+    parameter of `function`, with two exceptions:
+
+    - The first `skip` parameters have no option. `run` passes the arguments for them, for example the session.
+    - A parameter whose type is a dataclass has an option or argument for each field of the dataclass.
     """
     parameters = list(inspect.signature(function, eval_str=True).parameters.values())[skip:]
     groups: dict[str, Any] = {one.name: one.annotation for one in parameters if is_dataclass(one.annotation)}

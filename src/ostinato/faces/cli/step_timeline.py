@@ -120,7 +120,8 @@ def _name(step: Json) -> str:
 
 
 def _ruler(width: int, seconds: float) -> str:
-    """Return the axis as text: 0 at its left end, half of the time in the middle, all of the time at its right end."""
+    """Return the axis as text: 0 at the left end, half of the seconds in the middle, and all of the seconds at the
+    right end. If the axis is narrow, it has no text in the middle."""
     middle, last = length(seconds / 2), length(seconds)
     line = "0".ljust(width // 2 - len(middle) // 2) + middle
     return line.ljust(width - len(last)) + last if width >= 24 else "0".ljust(width - len(last)) + last

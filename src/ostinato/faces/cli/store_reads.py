@@ -19,6 +19,7 @@ from ostinato.engine.computing import Computing
 from ostinato.engine.timekeeping import Timekeeper
 from ostinato.errors import NotFound
 from ostinato.faces.related_runs import journeys_of_run
+from ostinato.journeys.store import statement
 from ostinato.model import DEFAULT_NAMESPACE
 from ostinato.run_views import RunInfo
 from ostinato.schedules.api.queries import ScheduleQueries, Surroundings
@@ -53,7 +54,7 @@ class StoreReader(AppQueries):
             self.store,
             self.clock.now,
             new_id=unused,
-            doors=unused,
+            checks=unused,
             nudge=unused,
             namespace=self.namespace,
             declarations=unused,
@@ -160,7 +161,7 @@ async def _check_no_journeys(reader: StoreReader) -> None:
     """Raise `NeedsApi` if the store has a journey, because only the API checks the read guards of journeys."""
 
     def any_journey(_: int) -> Operation[bool]:
-        return bool((yield sql("any_journey")))
+        return bool((yield statement("any_journey")))
 
     if await reader.store.read(any_journey):
         raise NeedsApi
@@ -181,13 +182,13 @@ async def _check_jobs(reader: StoreReader, runs: list[RunInfo]) -> list[RunInfo]
 
 
 async def _jobs(reader: StoreReader, after: str | None = None, limit: int = _LIMIT) -> Json:
-    def declared(_: int) -> Operation[list[Row]]:
+    def read_declared(_: int) -> Operation[list[Row]]:
         return (yield sql("declared_jobs"))
 
     from ostinato.engine.jobs import Declaration
 
     built_in = {job.name: job for job in (Declaration("http"), Declaration("webhook", priority=-10))}
-    jobs = {name: Declaration.read(name, text) for name, text in await reader.store.read(declared)} | built_in
+    jobs = {name: Declaration.read(name, text) for name, text in await reader.store.read(read_declared)} | built_in
     names = ("name", "queue", "priority", "serial_key", "at_most_once")
     items = [{**{name: getattr(job, name) for name in names}, "here": job.name in built_in} for job in jobs.values()]
     return _first(items, "name", after, limit)

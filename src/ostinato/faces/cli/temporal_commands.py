@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, install_hint
 from ostinato.faces.cli.named_ways import more_ways
 from ostinato.faces.cli.output import Output, table
 from ostinato.faces.cli.session import Place, or_empty_store, require_existing
@@ -79,15 +79,14 @@ def _import_export() -> Any:
     try:
         from ostinato.faces.temporal import import_export
     except ImportError as problem:
-        raise OstinatoError(
-            f"this needs {problem.name}, which is not installed: pip install 'ostinato[temporal]'"
-        ) from None
+        raise OstinatoError(f"this needs {problem.name}, which is not installed; {install_hint('temporal')}") from None
     return import_export
 
 
 async def _move(place: Place, out: Output, address: str, access: Access, planned: Planned, apply_now: bool) -> None:
-    """Print the plan that `planned` makes for copying schedules from or to a Temporal cluster. If `apply_now` is true,
-    carry it out. Exit with code 1 if a schedule cannot be copied, or if copying it failed."""
+    """Print a plan for copying schedules from or to a Temporal cluster. `planned` makes the plan. If `apply_now` is
+    true, also make the changes in the plan. Exit with code 1 if a schedule cannot be copied, or if copying a schedule
+    has failed."""
     from ostinato.app import Ostinato
 
     place.require_store("moving schedules from and to a cluster")

@@ -79,7 +79,7 @@ def picture(next_times: list[Json], times: list[Json], now: Micros, width: int) 
             table.add_row(name, line, Text("now", style="red"), note)
         else:
             wait = Text(f"in {distance(_at(soonest) - now)}", style="green")
-            table.add_row(name, line, wait, Text(soonest["job"], style="dim"))
+            table.add_row(name, line, wait, Text(soonest["starts"], style="dim"))
     return Group(table)
 
 

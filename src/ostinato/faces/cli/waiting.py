@@ -81,9 +81,11 @@ def _states(backfills: Sequence[Json]) -> set[str]:
 
 
 async def count_outcomes(session: Session, backfills: Sequence[tuple[str, Json]]) -> str:
-    """Return a text that counts the schedule times which backfills have processed: how many became runs, and how many
-    were skipped, with the reasons. An item of `backfills` is a schedule's name and a backfill. If the history of a
-    schedule is too long to count, the text names a command that shows the history instead."""
+    """Return a text about the times that backfills have processed. The text says how many of these times became runs,
+    how many were skipped, and why. An item of `backfills` is a schedule's name and a backfill.
+
+    If the history of a schedule is too long to count the runs, the text names a command that shows the history.
+    """
     total = sum(backfill["total"] for _, backfill in backfills)
     done = sum(backfill["made"] for _, backfill in backfills)
     summary = f"{done} of {total} times dealt with"

@@ -66,7 +66,7 @@ async def create(
     notes: Annotated[str, typer.Option(help="Notes; kept with the webhook.")] = "",
 ) -> None:
     """Send events to a URL from now on. With --pattern, send only events whose names match. If the URL contains
-    secret://NAME, each delivery puts the secret with this name in its place."""
+    secret://NAME, each delivery replaces secret://NAME by the secret with this name."""
     webhook = await session.client.webhooks.create(url, pattern or ["*"], secret=secret, notes=notes)
     unsigned = "" if webhook["secrets"] else "; deliveries are not signed (--secret)"
     session.out.say(webhook, f"created {webhook['id']}{unsigned}")

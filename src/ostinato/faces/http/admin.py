@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from ostinato.doctor import diagnose as look_for_trouble
 from ostinato.engine.access import Role
 from ostinato.faces.auth import Door, Refused, Who
-from ostinato.faces.http.authentication import Admin, Reader, declared
+from ostinato.faces.http.authentication import Admin, Reader, requires
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, Limit, page
 from ostinato.faces.http.routing import Body, Path, Router
@@ -26,12 +26,13 @@ from ostinato.faces.http.shapes.admin import (
     Tokens,
     TokenShown,
 )
+from ostinato.faces.http.shapes.common import NO_NUL
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
 
 router = Router()
-READ, OWN = declared(Role.READER), declared(Role.ADMIN)
+READ, OWN = requires(Role.READER), requires(Role.ADMIN)
 
 
 @router.get("/namespaces", tags=["namespaces"], **READ)
@@ -54,7 +55,7 @@ async def create_namespace(who: Admin, body: NewNamespace, key: Key = None) -> N
 
 @router.delete("/namespaces/{name}", status_code=204, tags=["namespaces"], **OWN)
 async def delete_namespace(
-    request: Request, who: Admin, name: Annotated[str, Path(max_length=63)], key: Key = None
+    request: Request, who: Admin, name: Annotated[str, Path(max_length=63, pattern=NO_NUL)], key: Key = None
 ) -> None:
     """Delete a namespace, with its tokens and journey definitions. A namespace that still has runs, schedules, webhooks
     or workflows cannot be deleted (409)."""
@@ -85,7 +86,9 @@ async def create_token(
 
 
 @router.delete("/tokens/{id}", status_code=204, tags=["tokens"], **OWN)
-async def revoke_token(request: Request, who: Admin, id: Annotated[str, Path(max_length=64)], key: Key = None) -> None:
+async def revoke_token(
+    request: Request, who: Admin, id: Annotated[str, Path(max_length=64, pattern=NO_NUL)], key: Key = None
+) -> None:
     """Revoke a token."""
     await who.app.revoke_token(id, namespace=_bound(who), request_id=key)
     door: Door = request.app.state.door

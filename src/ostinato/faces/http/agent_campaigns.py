@@ -12,7 +12,7 @@ from ostinato.engine.idempotency import digest
 from ostinato.errors import RunCancelled, RunFailed
 from ostinato.faces.auth import Who
 from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, CampaignId
-from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.mistake_places import naming_definition_places
 from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
@@ -41,7 +41,7 @@ from ostinato.faces.http.shapes.common import NO_NUL, EmptyBody
 from ostinato.flows.campaigns.api import CampaignHandle, Campaigns
 
 router = Router(tags=["agents"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 ChangeBody = Annotated[ChangeCampaign, Body(default_factory=ChangeCampaign)]
 
 
@@ -55,8 +55,9 @@ def _calls(who: Who, agent: str) -> Campaigns:
 
 @router.post("/agents/{agent}/campaigns", status_code=201, **WRITE)
 async def send_campaign(who: Operator, agent: AgentName, body: SendCampaign, key: Key = None) -> CampaignSent:
-    """Send a campaign to a segment now. The call is answered when the campaign is stored; it is sent afterwards. A
-    segment of more than `max_recipients` users is a conflict (409), unless `confirmed` is true."""
+    """Send a campaign to a segment now. The response says that the campaign is stored; its messages are sent after the
+    response. If the segment has more than `max_recipients` users, `confirmed` must be true; otherwise the call is a
+    conflict (409)."""
     asked = body.arguments()
 
     async def send() -> CampaignHandle:

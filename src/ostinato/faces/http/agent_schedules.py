@@ -13,7 +13,7 @@ from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
 from ostinato.faces.auth import Who
 from ostinato.faces.http.agent_parameters import AgentName
-from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.etags import Match, set_etag, token_of
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.mistake_places import naming_definition_places
@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Response
 
 router = Router(tags=["agents"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 ScheduleId = Annotated[str, Path(min_length=1, max_length=300, pattern=NO_NUL, description="The schedule's id.")]
 Filter = Annotated[str | None, Query(min_length=1, max_length=512, pattern=NO_NUL)]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from ostinato.engine.access import Role
 from ostinato.faces.auth import Door
 from ostinato.faces.http.agent_parameters import AgentName, Id, find_session
-from ostinato.faces.http.authentication import Operator, declared
+from ostinato.faces.http.authentication import Operator, requires
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, Limit, page
 from ostinato.faces.http.routing import Body, Router
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
 
 router = Router(tags=["agents"])
-WRITE = declared(Role.OPERATOR)
+WRITE = requires(Role.OPERATOR)
 
 
 @router.get("/agents/{agent}/sessions/{session}/tokens", **WRITE)

@@ -18,7 +18,7 @@ from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.faces.auth import Door, Who
 from ostinato.faces.http import agent_campaigns, agent_schedules, agent_tokens
 from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, Id, User, find_session
-from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before, page
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
 
 router = Router(tags=["agents"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 EscalationId = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 _SIGNED = {
     "openapi_extra": {
@@ -306,7 +306,7 @@ def _id(shown: dict[str, Any]) -> str:
 
 
 async def _with_users(who: Who, infos: Sequence[V]) -> list[dict[str, Any]]:
-    """Return each of `infos` as a dict, with one more field: `user`, the external id of its user."""
+    """Return each of `infos` as a dict. Add a field `user` to each dict, with the external id of the user."""
     users = await who.app.agents.external_ids([info.user_id for info in infos])
     return [{**asdict(info), "user": users.get(info.user_id)} for info in infos]
 

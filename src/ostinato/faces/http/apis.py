@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ostinato.engine.access import Role
 from ostinato.errors import NotFound
 from ostinato.faces.auth import Who
-from ostinato.faces.http.authentication import JourneyOperator, declared
+from ostinato.faces.http.authentication import JourneyOperator, requires
 from ostinato.faces.http.bodies import SLASH
 from ostinato.faces.http.journey_request import give_cookies, inbound
 from ostinato.faces.http.journeys import Version
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import FastAPI, Request
     from starlette.types import Receive, Scope, Send
 
-WRITE = declared(Role.OPERATOR, any_query=True)
+WRITE = requires(Role.OPERATOR, any_query=True)
 Api = Annotated[str, Path(min_length=1, max_length=300, pattern=NO_NUL, description="The API's name.")]
 _PREFIX = "/api/v1"
 _KNOWN = 1000  # paths whose API is cached
@@ -69,9 +69,12 @@ async def call_api(
 
 
 async def _named(app: FastAPI, who: Who, name: str) -> str:
-    """Return the name of the API that `name` refers to. `name` is the API's name, its path such as `/apis/prices`, or
-    the part of its path after `/apis/`. Raises `NotFound` if `name` is an unknown path that begins with a slash. Any
-    other unknown `name` is returned unchanged, and the call that follows raises `NotFound`."""
+    """Return the name of an API. `name` is the API's name, its path such as `/apis/prices`, or the part of its path
+    after `/apis/`.
+
+    If there is no such API and `name` begins with a slash, raise `NotFound`. If there is no such API and `name` does
+    not begin with a slash, return `name` unchanged. The call of the API then raises `NotFound`, with a suggestion.
+    """
     if name.startswith("/"):
         return await _at(app, who, name)
     with suppress(NotFound):

@@ -1,8 +1,8 @@
 """Read the token of an HTTP caller, and check that the token's role allows the call.
 
-A journey may require its own credentials in the Authorization header. So if this header has a bearer token that is not
-an Ostinato token, the bearer token is left to the journey. The caller can send an Ostinato token, too, in the header
-`Ostinato-Token`.
+The Authorization header may contain credentials that a journey requires, instead of an Ostinato token. So calls that
+may be about a journey ignore a bearer token that is not an Ostinato token. A caller that needs both sends the Ostinato
+token in the header `Ostinato-Token`.
 """
 
 from __future__ import annotations
@@ -49,11 +49,12 @@ def our_token(header: str | None) -> str | None:
 class Needs:
     """What a caller needs for a call: at least the role `role`.
 
-    The caller sends its Ostinato token in the header `Ostinato-Token` or in the Authorization header. If the header
-    `Ostinato-Token` is present, the Authorization header is ignored here. If it is absent, `shared` decides:
+    The caller sends its Ostinato token in the header `Ostinato-Token` or in the Authorization header. If the request
+    has the header `Ostinato-Token`, the Authorization header is ignored here. Otherwise `shared` says what the
+    Authorization header may have:
 
-    - If `shared` is true, the Authorization header may have credentials for a journey instead of an Ostinato token. The
-      request then counts as one without a token.
+    - If `shared` is true, the Authorization header may have credentials for a journey instead of an Ostinato token.
+      Such a request counts as a request without a token.
     - If `shared` is false, an Authorization header must have an Ostinato token. Other credentials are refused.
     """
 
@@ -97,10 +98,10 @@ def _namespace(request: Request) -> str | None:
     return namespace
 
 
-def declared(role: Role, *, any_query: bool = False) -> dict[str, Any]:
-    """Return keyword arguments for the decorator of a route. With them, the OpenAPI document says that the route needs
-    `role`. They do not check the role of a caller; `authorize` does. If `any_query` is true, the route accepts unknown
-    query parameters, because a journey may read them."""
+def requires(role: Role, *, any_query: bool = False) -> dict[str, Any]:
+    """Return keyword arguments for the decorator of a route. They make the OpenAPI document say that the route needs
+    `role`. They do not check the role of a caller, because `authorize` does so. If `any_query` is true, the route
+    accepts unknown query parameters, because a journey may read them."""
     extra: dict[str, Any] = {"x-role": role.value, "security": [{"HTTPBearer": []}], "parameters": [_NAMESPACE]}
     return {"openapi_extra": {**extra, ANY_QUERY: True} if any_query else extra}
 

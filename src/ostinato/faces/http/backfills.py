@@ -10,7 +10,7 @@ from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
 from ostinato.errors import naming_argument
 from ostinato.faces.auth import Who
-from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.etags import Match, token_of
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.pagination import Before, Limit
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Response
 
 router = Router(tags=["schedules"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 # Fields of a bulk change that only some changes use.
 _USED_BY = {"note": ("pause", "resume"), "catchup": ("resume",), "first": ("backfill",), "last": ("backfill",)}
 
@@ -100,8 +100,12 @@ async def bulk(who: Operator, body: Bulk, key: Key = None) -> BulkDone:
 
 
 def _check_bulk(body: Bulk) -> None:
-    """Raise an error if `body` has a mistake that does not depend on a schedule: a field that the action does not use,
-    an invalid `catchup`, or a backfill whose `first` or `last` is missing, or whose `last` is before `first`."""
+    """Raise an error if `body` has one of these mistakes, which can be found without looking at a schedule:
+
+    - `body` sets a field that the action does not use.
+    - `catchup` is invalid.
+    - The action is a backfill, and `first` or `last` is missing, or `last` is before `first`.
+    """
     _check_unused(body)
     if body.catchup is not None:
         with naming_argument("catchup"):

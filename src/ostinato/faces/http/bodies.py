@@ -49,8 +49,8 @@ def too_large(most: int) -> str:
 
 
 class _Odd(ValueError):
-    """Raised while a body is parsed, if a number is not JSON or is out of range. It does not know the place of the
-    number; `_find_error` finds the line and the column."""
+    """Raised while a body is parsed, if a number is not JSON or is out of range. The parser does not say where the
+    number is, so `_find_error` must find the line and the column."""
 
 
 def read_body(data: bytes) -> Any:

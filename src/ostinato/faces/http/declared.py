@@ -10,10 +10,11 @@ from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
 from ostinato.errors import OstinatoError
 from ostinato.faces.auth import Who
-from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.pagination import LARGEST_PAGE, STEP, After, Limit
 from ostinato.faces.http.routing import Answer, Query, Router
+from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.declared import Exported, File, PlanShown
 from ostinato.schedules.actions import ActionKinds, shapes_of
 from ostinato.schedules.declared.files import ScheduleFile, parse_schedules, write_document
@@ -23,7 +24,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
 
 router = Router(tags=["schedules"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 MOST_SCHEDULES = 1_000  # in one file
 
 
@@ -36,8 +37,8 @@ async def plan_file(request: Request, who: Reader, body: File) -> Answer:
 
 @router.post("/schedules:apply", response_model=PlanShown, **WRITE)
 async def apply_file(request: Request, who: Operator, body: File, key: Key = None) -> Answer:
-    """Create and update schedules so that they match a file: all of them, or none. A schedule that the file no longer
-    declares stays, unless `prune` closes it."""
+    """Create and update schedules so that they match a file. If one of them cannot be created or updated, none is
+    changed. Schedules that the file no longer declares stay, unless `prune` is true; then they are closed."""
     document = await _read(request, who, body)
 
     async def apply() -> bytes:
@@ -64,25 +65,32 @@ async def _write_plan(who: Who, plan: Plan, *, done: bool) -> bytes:
 @router.get("/schedules:export", response_model=Exported, **READ)
 async def export_file(
     who: Reader,
-    match: Annotated[str, Query(max_length=512, description="A pattern of names, such as `billing-*`.")] = "*",
-    tag: Annotated[str | None, Query(max_length=512)] = None,
+    match: Annotated[
+        str, Query(max_length=512, pattern=NO_NUL, description="A pattern of names, such as `billing-*`.")
+    ] = "*",
+    tag: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
     after: After = None,
     limit: Limit = 1000,
 ) -> Answer:
-    """Export schedules in the form of a file of schedules. All pages together are a file that can be applied."""
+    """Export schedules in the form of a file of schedules. All pages together are a file that can be applied. Schedules
+    that a file cannot declare, such as those of agents, are in `left_out`."""
     parts: list[bytes] = []
+    left_out: dict[str, str] = {}
     size, following = 0, after
-    while len(parts) < limit:
-        wanted = min(STEP, limit - len(parts))
+    while (count := len(parts) + len(left_out)) < limit:
+        wanted = min(STEP, limit - count)
         entries = await who.app.schedules.entries(match=match, tag=tag, after=following or "", limit=wanted)
-        texts = (b"%s:%s" % (orjson.dumps(name), orjson.dumps(entry)) for name, entry in entries.items())
+        left_out |= {one.name: one.left_out for one in entries if one.left_out is not None}
+        kept = (one for one in entries if one.left_out is None)
+        texts = (b"%s:%s" % (orjson.dumps(one.name), orjson.dumps(one.fields)) for one in kept)
         some = await who.app.computing.each(who.namespace, texts)
         parts += some
         size += sum(map(len, some))
-        following = list(entries)[-1] if len(entries) == wanted else None
+        following = entries[-1].name if len(entries) == wanted else None
         if following is None or size > LARGEST_PAGE:
             break
-    return Answer(b'{"schedules":{%s},"next":%s}' % (b",".join(parts), orjson.dumps(following)))
+    rest = orjson.dumps(left_out), orjson.dumps(following)
+    return Answer(b'{"schedules":{%s},"left_out":%s,"next":%s}' % (b",".join(parts), *rest))
 
 
 async def _read(request: Request, who: Who, body: File) -> ScheduleFile:

@@ -64,10 +64,14 @@ async def described(request: Request) -> dict[str, Any]:
     """Return the OpenAPI description of the API. The first call builds it in a thread, which takes half a second of CPU
     time. Later calls return the same description."""
     state = request.app.state
-    if state.description is None:
+    if state.description is None or _has_failed(state.description):
         state.description = asyncio.create_task(asyncio.to_thread(request.app.openapi))
     description: dict[str, Any] = await asyncio.shield(state.description)
     return description
+
+
+def _has_failed(task: asyncio.Task[Any]) -> bool:
+    return task.done() and (task.cancelled() or task.exception() is not None)
 
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'"

@@ -19,8 +19,9 @@ from ostinato.errors import OstinatoError, short_repr
 from ostinato.faces.http import problem_details
 from ostinato.faces.http.bodies import SLASH
 from ostinato.faces.http.framework import NotJsonResponse
+from ostinato.faces.http.mistake_places import all_mistakes
 from ostinato.faces.http.problem_details import MEDIA, Fault, fault, fault_of
-from ostinato.faces.http.validation_errors import Mistaken, mistakes
+from ostinato.faces.http.validation_errors import Mistaken
 
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
 
@@ -51,16 +52,16 @@ def _response(fault: Fault) -> JSONResponse:
     return JSONResponse(fault.body, fault.status, fault.headers, MEDIA)
 
 
-def _invalid(request: Request, errors: Iterable[Mapping[str, Any]]) -> JSONResponse:
+async def _invalid(request: Request, errors: Iterable[Mapping[str, Any]], sent: object) -> JSONResponse:
     route = request.scope.get("route")
     body = route.body_field if isinstance(route, APIRoute) else None
     model = getattr(getattr(body, "field_info", None), "annotation", None)
-    return _response(problem_details.invalid(mistakes(errors, model)))
+    return _response(problem_details.invalid(await all_mistakes(request.app.state.door.app, errors, model, sent)))
 
 
 def _methods(request: Request) -> list[str]:
-    """Return the HTTP methods that the path of the request supports. Each method of a path has its own route, so each
-    method is compared with all routes."""
+    """Return the HTTP methods that the path of the request supports. Each method of a path has its own route, so the
+    function looks for a route once for each method."""
     scope = {"type": "http", "path": request.scope["path"], "root_path": "", "headers": []}
 
     def has_route(method: str) -> bool:
@@ -76,11 +77,11 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
-        return _invalid(request, error.errors())
+        return await _invalid(request, error.errors(), error.body)
 
     @app.exception_handler(Mistaken)
     async def mistaken(request: Request, error: Mistaken) -> JSONResponse:
-        return _invalid(request, error.errors)
+        return await _invalid(request, error.errors, error.sent)
 
     @app.exception_handler(405)
     async def wrong_method(request: Request, _: Exception) -> JSONResponse:

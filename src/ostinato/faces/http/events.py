@@ -15,22 +15,22 @@ from ostinato.engine.access import Role, still_good
 from ostinato.engine.computing import Busy
 from ostinato.errors import StoreError
 from ostinato.faces.auth import Refused, Who
-from ostinato.faces.http.authentication import JourneyReader, declared
+from ostinato.faces.http.authentication import JourneyReader, requires
 from ostinato.faces.http.journey_request import inbound
 from ostinato.faces.http.pagination import Limit, listing
 from ostinato.faces.http.read_guard import visible_events
 from ostinato.faces.http.routing import Answer, Header, Query, Router
 from ostinato.faces.http.shapes.admin import Events, EventShown
+from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.journeys.task_kind import Request as Inbound
 from ostinato.model import Event, event_data
-from ostinato.when.instants import to_datetime
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
     from fastapi.responses import StreamingResponse
 
 router = Router(tags=["events"])
-READ = declared(Role.READER)
+READ = requires(Role.READER)
 _PAGE = 100  # events of a stream that are read at once
 _PART = 256 << 10  # bytes of a stream's text that are put together at once
 _ALIVE = 15.0  # seconds between signs of life on a silent stream
@@ -41,7 +41,7 @@ MOST_STREAMS = 100  # of one namespace, at one server
 def event_answer(event: Event) -> EventShown:
     return EventShown(
         seq=event.seq,
-        at=to_datetime(event.at),
+        at=event.at,
         namespace=event.namespace,
         name=event.name,
         subject=event.subject,
@@ -55,7 +55,9 @@ async def list_events(
     request: Request,
     who: JourneyReader,
     after: Annotated[int, Query(ge=0, le=1 << 62)] = 0,
-    subject: Annotated[str | None, Query(max_length=512, description="The id of a run or a schedule.")] = None,
+    subject: Annotated[
+        str | None, Query(max_length=512, pattern=NO_NUL, description="The id of a run or a schedule.")
+    ] = None,
     limit: Limit = 100,
     newest: Annotated[bool, Query(description="The last ones, instead of those after a number.")] = False,
 ) -> Answer | Events:
@@ -83,8 +85,8 @@ async def list_events(
 async def stream_events(
     request: Request,
     who: JourneyReader,
-    pattern: Annotated[str, Query(max_length=200, description="Names, such as `schedule:*`.")] = "*",
-    subject: Annotated[str | None, Query(max_length=512)] = None,
+    pattern: Annotated[str, Query(max_length=200, pattern=NO_NUL, description="Names, such as `schedule:*`.")] = "*",
+    subject: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
     after: Annotated[int | None, Query(ge=0, le=1 << 62, description="Begin after this seq; without it, now.")] = None,
     last_event_id: Annotated[str | None, Header()] = None,
 ) -> StreamingResponse:
@@ -106,7 +108,7 @@ async def stream_events(
 
 class Streams:
     """The event streams of one server. `open` counts the open streams of each namespace. `turns` has a lock for each
-    namespace, so that only one of its streams reads at a time."""
+    namespace. A stream reads events only while it has the lock, so only one stream of a namespace reads at a time."""
 
     def __init__(self) -> None:
         self.open: Counter[str] = Counter()

@@ -11,7 +11,7 @@ from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
 from ostinato.errors import Conflict, RunEnded
 from ostinato.faces.auth import Who
-from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, declared
+from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.pagination import AfterNumber, BeforeRun, Limit, list_before, listing, numbered_page
 from ostinato.faces.http.read_guard import visible_steps
@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request, Response
 
 router = Router(tags=["functions"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 Id = Annotated[
     str, Path(min_length=1, max_length=600, pattern=NO_NUL, description="A run's id, or the id it was started with.")
 ]

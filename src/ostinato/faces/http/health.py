@@ -10,7 +10,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
-from ostinato.faces.http.authentication import Reader, declared
+from ostinato.faces.http.authentication import Reader, requires
 from ostinato.faces.http.routing import Answer, Router
 from ostinato.faces.http.shapes.admin import Health
 from ostinato.version import __version__
@@ -32,7 +32,7 @@ async def live() -> Health:
 @router.get("/health/ready", responses={503: {"model": Health}}, **ANYONE)
 async def ready(request: Request, response: Response) -> Health:
     """Answer with status 200 if the store answers and can be written, and the beat (the loop that fires timers) is on
-    time. Otherwise, and while the server stops, the status is 503."""
+    time. Answer with status 503 if one of these is not so, or if the server is stopping."""
     app: Ostinato = request.app.state.door.app
     try:
         async with asyncio.timeout(_SECONDS):
@@ -48,7 +48,7 @@ async def ready(request: Request, response: Response) -> Health:
 
 
 @router.get(
-    "/metrics", response_class="Response", responses={200: {"content": {"text/plain": {}}}}, **declared(Role.READER)
+    "/metrics", response_class="Response", responses={200: {"content": {"text/plain": {}}}}, **requires(Role.READER)
 )
 async def metrics(who: Reader) -> Answer:
     """Return the metrics of this process and of every schedule of the namespace, in Prometheus' format."""

@@ -20,7 +20,7 @@ Key = Annotated[
         alias="Idempotency-Key",
         min_length=1,
         max_length=255,
-        description="The same key does the same thing once, for a day, and is answered as it was then.",
+        description="For a day, a repeated request with the same key is not executed again; it gets the first answer.",
     ),
 ]
 
@@ -28,9 +28,11 @@ Key = Annotated[
 async def answer_once(
     app: Ostinato, key: str | None, what: str, shape: type[Answer], work: Callable[[], Awaitable[object]]
 ) -> Answer:
-    """Do `work`, store its result under `key`, and return the result as a `shape`. If `key` already has a result,
-    return that result without doing `work`. If `key` is None, always do `work`, and store nothing. `what` describes the
-    request. Raises `Conflict` if `key` was used for another request.
+    """Do `work`, store its result under `key`, and return the result as an object of the class `shape`. `what`
+    describes the request. Raises `Conflict` if `key` was used for another request.
+
+    - If a result is already stored under `key`, return that result without doing `work`.
+    - If `key` is None, always do `work`, and store nothing.
 
     If the process crashes before the result is stored, a retry does `work` again. So each part of `work` must be
     idempotent.

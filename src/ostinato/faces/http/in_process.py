@@ -21,11 +21,11 @@ from ostinato.errors import OstinatoError
 from ostinato.faces.auth import Door
 from ostinato.faces.http.authentication import Needs, authorize
 from ostinato.faces.http.bodies import NotJson, most_of, read_body, too_large
-from ostinato.faces.http.mistake_places import naming_argument_places
+from ostinato.faces.http.mistake_places import all_mistakes, naming_argument_places
 from ostinato.faces.http.problem_details import Fault, fault, fault_of, invalid, not_json
 from ostinato.faces.http.proxies import Proxies
 from ostinato.faces.http.routing import Answer, Call, Place
-from ostinato.faces.http.validation_errors import Mistaken, mistakes
+from ostinato.faces.http.validation_errors import Mistaken
 
 # From the first word of a path to the modules of its calls. A module is loaded when it is needed. The modules of ways
 # are found through the app.
@@ -105,7 +105,8 @@ class Direct:
         except NotJson as problem:
             raise Failed(not_json(problem)) from None
         except Mistaken as problem:
-            raise Failed(invalid(mistakes(problem.errors, bound.body))) from None
+            every_mistake = await all_mistakes(self._app.state.door.app, problem.errors, bound.body, problem.sent)
+            raise Failed(invalid(every_mistake)) from None
         except OstinatoError as problem:
             raise Failed(fault_of(problem, self._ways, inside=True)) from problem
 
@@ -157,7 +158,7 @@ async def _make(bound: _Bound, path: str, names: Mapping[str, str], content: byt
             values = list(_values(parameter, names, request, body))
             arguments[parameter.name] = _read(parameter, values, errors)
     if errors:
-        raise Mistaken(errors)
+        raise Mistaken(errors, body[0] if body else None)
     with naming_argument_places(arguments.get("body")):
         answer = await bound.call.function(**arguments)
     if isinstance(answer, Answer):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
-from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, declared
+from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, requires
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.journeys import Id, Label
 from ostinato.faces.http.pagination import After, Limit
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
 
 router = Router(tags=["journeys"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 
 
 @router.get("/journey-bindings", **READ)
@@ -35,8 +35,8 @@ async def list_bindings(
     after: After = None,
     limit: Limit = 100,
 ) -> BindingsShown:
-    """List bindings, without their contexts. With `journeyName`, list only bindings of this journey. With `subjectId`,
-    list only bindings of this subject. Bindings that the caller may not read are left out."""
+    """List the bindings that the caller may read, without their contexts. The parameters `journeyName` and `subjectId`
+    select the bindings of one journey and of one subject."""
     bindings = await who.app.journeys.bindings(
         name=journeyName or "", subject=subjectId or "", after=after or "", limit=limit
     )

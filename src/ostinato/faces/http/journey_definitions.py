@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
-from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.journey_openapi import described
 from ostinato.faces.http.pagination import After, Limit, page
@@ -25,7 +25,7 @@ from ostinato.journeys.drawing import draw
 from ostinato.journeys.problems import only_errors
 
 router = Router(tags=["journeys"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 Version = Annotated[str, Path(min_length=1, max_length=100, pattern=NO_NUL)]
 

@@ -24,7 +24,7 @@ _KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-    "description": "The same key does the same thing once, and is answered as it was then.",
+    "description": "A repeated request with the same key is not executed again; it gets the first answer.",
 }
 
 
@@ -89,7 +89,7 @@ def _journey(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
             "get": {
                 "operationId": "getStatus",
                 "parameters": [_ID],
-                "responses": {"200": _answer("Where it stands", status), "404": _problem("There is none")},
+                "responses": {"200": _answer("Its status", status), "404": _problem("There is none")},
             }
         },
         "/journeys/{journeyId}/result": {
@@ -114,7 +114,7 @@ def _journey(definition: Definition, schemas: dict[str, Any]) -> dict[str, Any]:
                 "operationId": "cancel",
                 "parameters": [_ID, _KEY],
                 "responses": {
-                    "200": _answer("Where it stands", _as_guarded(definition, status)),
+                    "200": _answer("Its status", _as_guarded(definition, status)),
                     "404": _problem("There is none"),
                 },
             }
@@ -146,7 +146,7 @@ def _step(definition: Definition, id: str, state: Wait | Webhook, schemas: dict[
         "parameters": [_ID, *_parameters(step_binding(definition, id)), _KEY],
         "requestBody": _body(_ref(f"Step.{id}")),
         "responses": {
-            "200": _answer("Where it stands now", _as_guarded(definition, response)),
+            "200": _answer("Its status now", _as_guarded(definition, response)),
             "400": _problem("Not an input that the step takes"),
             "404": _problem("There is none"),
             "409": _problem("It does not wait for this"),

@@ -36,8 +36,8 @@ def inbound(request: Request, who: Who) -> Inbound:
 
 
 def give_cookies(answer: Answer, seen: Inbound) -> Answer:
-    """Add the cookies in `seen.set_cookies` to `answer`, and return `answer`. They come from other servers that the
-    journey has called, and the journey passes them on to its own caller."""
+    """Add the cookies in `seen.set_cookies` to `answer`, and return `answer`. The journey has got these cookies from
+    other servers that it called, and passes the cookies on to its own caller."""
     answer.cookies += seen.set_cookies.values()
     return answer
 

@@ -16,7 +16,7 @@ from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
 from ostinato.errors import OstinatoError, short_repr
 from ostinato.faces.auth import Who
-from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, declared
+from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, requires
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.journey_request import give_cookies, inbound
 from ostinato.faces.http.pagination import BeforeRun, Limit
@@ -39,9 +39,9 @@ if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request
 
 router = Router(tags=["journeys"])
-LIST, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+LIST, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 # A journey may read any query parameter: into its context, or as the key that its read guard requires.
-READ_ONE, ANSWER = declared(Role.READER, any_query=True), declared(Role.OPERATOR, any_query=True)
+READ_ONE, ANSWER = requires(Role.READER, any_query=True), requires(Role.OPERATOR, any_query=True)
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 Step = Annotated[
@@ -126,7 +126,7 @@ def _preferred(prefer: str | None) -> tuple[float, bool]:
     parts = [part.strip().lower() for part in (prefer or "").split(",")]
     wait = _WAIT
     for part in parts:
-        match = re.fullmatch(r"wait\s*=\s*(\d{1,6})", part)
+        match = re.fullmatch(r"wait\s*=\s*(\d{1,18})", part)
         wait = min(float(match[1]), _LONGEST) if match else wait
     return wait, "respond-async" in parts
 

@@ -1,15 +1,16 @@
-"""Find the places of mistakes in a request body whose form was already checked.
+"""Find the places of mistakes in a request body.
 
+- `all_mistakes` is used for a body whose form is wrong. It also finds the mistakes in the fields whose form is right.
 - `naming_argument_places` is used for every call. It finds an argument that the call refuses, or an input that the job
   refuses.
-- The other functions find mistakes in the definition of a schedule or a campaign. A schedule is checked as in a file of
-  schedules, so a request and a file report the same places.
+- The other functions find mistakes in the definition of a schedule or a campaign. `naming_places` uses the checks for
+  files of schedules, so that a request and a file report the same places.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
 
@@ -17,9 +18,23 @@ from pydantic import BaseModel
 
 from ostinato.app import Ostinato
 from ostinato.errors import ArgumentError, InputError, OstinatoError, SpecError
-from ostinato.faces.http.validation_errors import BodyError, mistake_in_body
+from ostinato.faces.http.validation_errors import BodyError, Mistake, mistake_in_body, mistakes, place_in_body
 from ostinato.flows.errors import DefinitionError, VariantInputError
 from ostinato.schedules.declared.files import find_mistakes, steps
+
+
+async def all_mistakes(app: Ostinato, errors: Iterable[Mapping[str, Any]], model: Any, sent: object) -> list[Mistake]:
+    """Return the mistakes in a request. `errors` are pydantic's errors, `model` is the model of the body, and `sent` is
+    the body. If the body defines a schedule, the mistakes in its other fields are returned, too."""
+    from ostinato.faces.http.shapes.schedules import Definition
+
+    of_form = mistakes(errors, model)
+    if not isinstance(sent, Mapping) or not isinstance(model, type) or not issubclass(model, Definition):
+        return of_form
+    fields = [name for name in Definition.model_fields if name in sent]
+    parts = {name: sent[name] for name in fields if not any(one.is_in(place_in_body([name])) for one in of_form)}
+    further = await asyncio.to_thread(find_mistakes, "schedule", parts, app.action_kinds)
+    return of_form + [mistake_in_body(sent, path, words.removeprefix("spec: ")) for path, words in further]
 
 
 @contextmanager
@@ -61,9 +76,12 @@ def _faults(problem: ArgumentError | InputError | SpecError) -> list[tuple[tuple
 async def naming_places(
     app: Ostinato, name: str, body: Mapping[str, Any], place: Sequence[str] = ()
 ) -> AsyncIterator[None]:
-    """If the `async with` block raises an error about the definition of a schedule, raise a `BodyError` instead. It
-    names the places of the mistakes. `body` is the definition, and `place` is its path in the request body. If no place
-    can be found, the error is raised unchanged."""
+    """If the `async with` block raises an error about the definition of a schedule, raise a `BodyError` instead. The
+    `BodyError` names the places of the mistakes. If no place can be found, the error is raised unchanged.
+
+    `name` is the name of the schedule, and `body` is its definition. `place` is the path of the definition in the
+    request body.
+    """
     try:
         yield
     except OstinatoError as problem:
@@ -84,9 +102,9 @@ async def naming_places(
 
 @contextmanager
 def naming_definition_places(body: Mapping[str, Any], options: Sequence[str] = ("options",)) -> Iterator[None]:
-    """If the `with` block raises an error about an agent's schedule or campaign, or about its input, raise a
-    `BodyError` instead. It names the places of the mistakes in `body`. `options` is the path in `body` to a campaign's
-    options."""
+    """If the `with` block raises an error about the definition of an agent's schedule or campaign, raise a `BodyError`
+    instead. An error about the input for a flow is replaced, too. The `BodyError` names the places of the mistakes in
+    `body`, the definition. `options` is the path in `body` to a campaign's options."""
     try:
         yield
     except DefinitionError as problem:

@@ -103,8 +103,8 @@ def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault
 
 
 def _members(error: OstinatoError) -> dict[str, Any]:
-    """Return the fields that an extension's error adds to the response. If one of them is `problems`, a list of
-    mistakes, long values in the list are shortened, and values that may be secrets are left out."""
+    """Return the fields that an extension's error adds to the response. The field `problems`, if there is one, is a
+    list of mistakes. In this list, long values are shortened, and values that may be secrets are left out."""
     members: dict[str, Any] = getattr(error, "problem_members", dict)()
     if "problems" not in members:
         return members

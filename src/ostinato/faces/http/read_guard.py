@@ -1,4 +1,4 @@
-"""Hide from a caller what a journey's read guard does not let the caller read.
+"""Leave out of answers what a journey's read guard hides from the caller.
 
 A read guard can hide runs, steps, occurrences, schedules, bindings, events, and deliveries of events.
 """

@@ -1,7 +1,7 @@
 """Check the headers and the size of every HTTP request before a route handles it.
 
-The checks prevent writes by pages of other sites, and reads by DNS rebinding. The caller of a request with a body is
-also authenticated, unless the body is signed.
+The checks prevent writes by pages of other sites, and reads by DNS rebinding. If a request has a body, the token of the
+caller is checked, too, before the body is read. If the body is signed, the caller needs no token.
 """
 
 from __future__ import annotations

@@ -6,12 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from ostinato.engine.access import Role
-from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, Operator, Reader, declared
+from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, AfterNumber, BeforeRun, Limit, list_before, numbered_page, page
 from ostinato.faces.http.read_guard import visible_run, visible_runs
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
-from ostinato.faces.http.shapes.common import StopBody
+from ostinato.faces.http.shapes.common import NO_NUL, StopBody
 from ostinato.faces.http.shapes.runs import (
     Attempts,
     Jobs,
@@ -27,31 +27,33 @@ from ostinato.faces.http.shapes.runs import (
     Stopped,
 )
 from ostinato.faces.http.unknown_jobs import note_unknown_job
-from ostinato.model import Status
+from ostinato.model import Status, StatusName
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request, Response
 
 router = Router(tags=["runs"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-Id = Annotated[str, Path(min_length=1, max_length=600, description="A run's id, or the id it was started with.")]
-Job = Annotated[str, Path(min_length=1, max_length=512)]
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
+Id = Annotated[
+    str, Path(min_length=1, max_length=600, pattern=NO_NUL, description="A run's id, or the id it was started with.")
+]
+Job = Annotated[str, Path(min_length=1, max_length=512, pattern=NO_NUL)]
 
 
 @router.get("/runs", response_model=Runs, **READ)
 async def list_runs(
     request: Request,
     who: JourneyReader,
-    name: Annotated[str | None, Query(max_length=512)] = None,
+    name: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
     status: Status | None = None,
-    parent: Annotated[str | None, Query(max_length=512)] = None,
+    parent: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
     attempts: bool = False,
     before: BeforeRun = None,
     limit: Limit = 100,
 ) -> Answer:
     """List runs, the newest first."""
-    standing = None if status is None else status.value
-    fetch = partial(who.app.runs, name=name, status=standing, parent=parent, attempts=attempts)
+    wanted: StatusName | None = None if status is None else status.value
+    fetch = partial(who.app.runs, name=name, status=wanted, parent=parent, attempts=attempts)
     visible = partial(visible_runs, request, who)
     return await list_before(who, before, limit, fetch, lambda run: run.run_id, RunShown.model_validate, visible)
 

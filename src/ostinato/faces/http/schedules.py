@@ -8,17 +8,18 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from ostinato.engine.access import Role
-from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, declared
+from ostinato.errors import ArgumentError
+from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, requires
 from ostinato.faces.http.etags import Match, set_etag, token_of
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.mistake_places import naming_places
 from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
 from ostinato.faces.http.read_guard import visible_occurrences, visible_schedules
 from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
-from ostinato.faces.http.shapes.common import Moment
+from ostinato.faces.http.shapes.common import NO_NUL, Moment
 from ostinato.faces.http.shapes.schedules import (
     ChangedShown,
     Coming,
@@ -40,13 +41,14 @@ from ostinato.faces.http.shapes.schedules import (
 )
 from ostinato.faces.http.unknown_jobs import note_action, note_schedule
 from ostinato.schedules.api.changes import Changed
+from ostinato.schedules.model import StateName
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request, Response
 
 router = Router(tags=["schedules"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
-Name = Annotated[str, Path(min_length=1, max_length=512)]
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
+Name = Annotated[str, Path(min_length=1, max_length=512, pattern=NO_NUL)]
 ResumeBody = Annotated[Resume, Body(default_factory=Resume)]
 TriggerBody = Annotated[Trigger, Body(default_factory=Trigger)]
 Each = Annotated[int | None, Query(ge=1, le=1000, description="The most times of one schedule.")]
@@ -55,7 +57,7 @@ Each = Annotated[int | None, Query(ge=1, le=1000, description="The most times of
 def change_answer(response: Response, done: Changed, note: str | None = None) -> ChangedShown:
     set_etag(response, done.token)
     shown = ChangedShown.model_validate(done)
-    shown.note = note or done.note
+    shown.note = "; ".join(filter(None, [note, done.note])) or None
     return shown
 
 
@@ -63,15 +65,17 @@ def change_answer(response: Response, done: Changed, note: str | None = None) ->
 async def list_schedules(
     request: Request,
     who: Reader,
-    match: Annotated[str, Query(max_length=512, description="A pattern of names, such as `billing-*`.")] = "*",
-    tag: str | None = None,
+    match: Annotated[
+        str, Query(max_length=512, pattern=NO_NUL, description="A pattern of names, such as `billing-*`.")
+    ] = "*",
+    tag: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
     state: str | None = None,
     job: str | None = None,
     after: After = None,
     limit: Limit = 100,
 ) -> Answer:
     """List schedules, ordered by name."""
-    fetch = partial(who.app.schedules.list, match=match, tag=tag, state=state, job=job)
+    fetch = partial(who.app.schedules.list, match=match, tag=tag, state=cast(StateName | None, state), job=job)
     visible = partial(visible_schedules, request, who)
     return await list_after(who, after, limit, fetch, lambda info: info.name, ScheduleShown.model_validate, visible)
 
@@ -107,7 +111,10 @@ async def read_schedule(
 
 @router.put("/schedules/{name}", **WRITE)
 async def upsert_schedule(who: Operator, name: Name, body: Definition, response: Response, key: Key = None) -> Upserted:
-    """Create a schedule, or replace its definition. An existing schedule keeps its progress, counts and pause."""
+    """Create a schedule, or replace its definition. An existing schedule keeps its progress, counts and pause. The
+    `spec` is required, because without it a schedule would lose its times."""
+    if body.spec is None:
+        raise ArgumentError("spec is missing; write {'cron': '0 9 * * *'}, or {} for a spec without times", "spec")
     note = await note_action(who.app, body.action)
     fields = body.fields()
     async with naming_places(who.app, name, fields):
@@ -133,7 +140,7 @@ async def delete_schedule(
     who: Operator,
     name: Name,
     response: Response,
-    running: Annotated[str, Query(pattern="^(leave|cancel|terminate)$")] = "leave",
+    running: Literal["leave", "cancel", "terminate"] = "leave",
     key: Key = None,
     match: Match = None,
 ) -> ChangedShown:

@@ -50,6 +50,7 @@ _WORK = (schedules.router, backfills.router, declared.router, simulation.router,
 _OPERATION = (admin.router, health.router)
 _PROBLEM = {"schema": {"$ref": "#/components/schemas/Problem"}}
 _BACKLOG = 2048  # connections that wait to be accepted
+_ACCEPTED = 16  # connections accepted in one go; they are open before the protocol can count them and close others
 # Without a `model`: FastAPI would build one for each of these errors and each route, which takes half of the start.
 _ERRORS: dict[int | str, dict[str, Any]] = {
     code: {"description": words, "content": {MEDIA: _PROBLEM}}
@@ -150,8 +151,9 @@ def _routes(routers: tuple[Router, ...]) -> list[BaseRoute]:
 
 @cache
 def _describe(routers: tuple[Router, ...]) -> dict[str, Any]:
-    """Return the OpenAPI description of the routers, with the schema of errors and the security schemes. It takes some
-    seconds of CPU time, and all applications with equal routers share it, so it must not be changed."""
+    """Return the OpenAPI description of the routers, with the schema of errors and the security schemes. Building the
+    description takes half a second of CPU time, so all applications with equal routers share it. Callers must not
+    change the description."""
     words = "A durable scheduler: schedules, jobs, journeys, runs and events."
     application = FastAPI(title="Ostinato", version=__version__, description=words)
     application.router.routes[:] = _routes(routers)
@@ -206,12 +208,14 @@ class Server(uvicorn.Server):
         await asyncio.to_thread(build_routes, self._application)  # in a thread, because the engine is running
         patience = None if config.ssl is None else HEAD_SECONDS
         make = partial(Protocol, config=config, server_state=self.server_state, app_state={})
-        self.servers = [
-            await loop.create_server(
-                make, sock=door, ssl=config.ssl, backlog=config.backlog, ssl_handshake_timeout=patience
+        self.servers = []
+        for listener in sockets or [config.bind_socket()]:
+            # asyncio uses `backlog` twice: for the kernel's queue, and for how many it accepts in one go.
+            server = await loop.create_server(
+                make, sock=listener, ssl=config.ssl, backlog=_ACCEPTED, ssl_handshake_timeout=patience
             )
-            for door in sockets or [config.bind_socket()]
-        ]
+            listener.listen(_BACKLOG)
+            self.servers.append(server)
         self.started = True
 
     def handle_exit(self, sig: int, frame: Any) -> None:
@@ -247,22 +251,22 @@ def listen(where: Listening, *, any_port: bool = False) -> socket.socket:
 
 def _listen_on(family: int, address: Any) -> socket.socket:
     """Bind a socket, and listen at once. Two processes can bind the same address, but only one of them can listen."""
-    door = socket.socket(family, socket.SOCK_STREAM)
+    listener = socket.socket(family, socket.SOCK_STREAM)
     try:
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        door.bind(address)
-        door.listen(_BACKLOG)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(_BACKLOG)
     except OSError:
-        door.close()
+        listener.close()
         raise
-    return door
+    return listener
 
 
-def address_of(door: socket.socket, where: Listening) -> str:
+def address_of(listener: socket.socket, where: Listening) -> str:
     """Return the URL of the server on a socket."""
     host = f"[{where.host}]" if ":" in where.host else where.host
     scheme = "http" if where.tls_certificate is None else "https"
-    return f"{scheme}://{host}:{door.getsockname()[1]}"
+    return f"{scheme}://{host}:{listener.getsockname()[1]}"
 
 
 def make_server(application: FastAPI, where: Listening) -> Server:
@@ -281,7 +285,6 @@ def make_server(application: FastAPI, where: Listening) -> Server:
         ssl_certfile=where.tls_certificate,
         ssl_keyfile=where.tls_key,
         server_header=False,
-        backlog=_BACKLOG,
     )
     try:
         config.load()
@@ -293,7 +296,7 @@ def make_server(application: FastAPI, where: Listening) -> Server:
 async def serve(
     app: Ostinato,
     where: Listening,
-    door: socket.socket,
+    listener: socket.socket,
     stop: asyncio.Event,
     *,
     listening: Callable[[str], None] = lambda _: None,
@@ -308,13 +311,13 @@ async def serve(
     await check_listening(app, where)
     application = api(app, where, entry)
     server = make_server(application, where)
-    serving = asyncio.create_task(server.serve(sockets=[door]))
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
     stopped = asyncio.create_task(stop.wait())
     try:
         while not server.started and not serving.done():
             await asyncio.sleep(0.01)
         if server.started and not stop.is_set():
-            listening(address_of(door, where))
+            listening(address_of(listener, where))
         await asyncio.wait([serving, stopped], return_when=asyncio.FIRST_COMPLETED)
         application.state.closing.set()
         if not serving.done():

@@ -9,7 +9,7 @@ from typing import Any
 from ostinato.engine.access import Role
 from ostinato.errors import ArgumentError
 from ostinato.faces.auth import Who
-from ostinato.faces.http.authentication import Reader, declared
+from ostinato.faces.http.authentication import Reader, requires
 from ostinato.faces.http.mistake_places import naming_places
 from ostinato.faces.http.routing import SVG, Answer, Router
 from ostinato.faces.http.shapes.simulation import Simulate, SimulationShown
@@ -18,7 +18,7 @@ from ostinato.schedules.model import Schedule
 from ostinato.schedules.simulate import Simulation
 
 router = Router(tags=["schedules"])
-READ = declared(Role.READER)
+READ = requires(Role.READER)
 
 
 @router.post("/simulate", response_model=SimulationShown, **READ)

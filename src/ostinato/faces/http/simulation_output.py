@@ -11,20 +11,19 @@ import orjson
 
 from ostinato.schedules.drawing import timeline
 from ostinato.schedules.simulate import Simulation
-from ostinato.when.instants import optional_datetime
 
 
 def as_json(simulation: Simulation) -> bytes:
     """Return a simulation as JSON, in the form of `shapes.simulation.SimulationShown`."""
     items = [
         {
-            "nominal": optional_datetime(occurrence.nominal),
-            "due": optional_datetime(occurrence.actual),
+            "nominal": occurrence.nominal,
+            "due": occurrence.actual,
             "outcome": occurrence.outcome,
             "reason": None if occurrence.reason is None else occurrence.reason.value,
-            "started": optional_datetime(occurrence.started),
-            "ended": optional_datetime(occurrence.ended),
-            "blocked_by": optional_datetime(occurrence.blocked_by),
+            "started": occurrence.started,
+            "ended": occurrence.ended,
+            "blocked_by": occurrence.blocked_by,
             "stands_for": occurrence.stands_for,
         }
         for occurrence in simulation.occurrences

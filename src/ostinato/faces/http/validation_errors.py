@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel
 
-from ostinato.errors import OstinatoError, did_you_mean, limit_rule, list_choices, may_be_secret, short_repr
+from ostinato.errors import OstinatoError, did_you_mean, limit_rule, list_choices, may_be_secret, short_json, short_repr
 from ostinato.faces.http.shapes.common import NO_NUL, RUN_CURSOR
 
 ANY_QUERY = "x-any-query"  # marks a route that passes the query to a journey, which may read any parameter
@@ -30,17 +30,22 @@ class Mistake:
     def __str__(self) -> str:
         return f"{self.field}: {self.message}"
 
+    def is_in(self, place: str) -> bool:
+        """Return whether the field is `place` or lies within it."""
+        return self.field == place or self.field.startswith((f"{place}.", f"{place}["))
+
     def as_dict(self) -> dict[str, Any]:
         fields = {"field": self.field, "message": self.message}
         return {**fields, "value": self.value} if self.has_value else fields
 
 
 class Mistaken(Exception):
-    """Raised for a request with mistakes. `errors` has the form of pydantic's errors."""
+    """Raised for a request with mistakes. `errors` has the form of pydantic's errors, and `sent` is the body."""
 
-    def __init__(self, errors: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, errors: Sequence[Mapping[str, Any]], sent: Any = None) -> None:
         super().__init__(f"{len(errors)} mistakes")
         self.errors = errors
+        self.sent = sent
 
 
 class BodyError(OstinatoError):
@@ -112,9 +117,8 @@ def _mistake(error: Mapping[str, Any], body: Any) -> Mistake:
         ):
             message = "not a time; a `+` means a blank in a query: write the offset as %2B01:00, or use Z"
         case "enum" | "literal_error":
-            words = _ENUMERATED.findall(str(error.get("ctx", {}).get("expected")))
-            hint = did_you_mean(value, words) if isinstance(value, str) else ""
-            message = f"{error['msg']}; {hint}" if hint else str(error["msg"])
+            choices = _ENUMERATED.findall(str(error.get("ctx", {}).get("expected")))
+            message = _unknown_choice(place, value, choices) if choices else str(error["msg"])
         case _ if place == ("query", "limit"):
             message = limit_rule(LARGEST_LIMIT)
         case _:
@@ -122,6 +126,16 @@ def _mistake(error: Mapping[str, Any], body: Any) -> Mistake:
     if may_be_secret(place, value):
         return Mistake(field, message)
     return Mistake(field, message, as_json(value), has_value=True)
+
+
+def _unknown_choice(place: Sequence[Any], value: Any, choices: Sequence[str]) -> str:
+    """Return the message for a value that is none of `choices`. It reads like the errors of the Python API. The name of
+    a field inside another one is left out, because it says too little without its place."""
+    names = [part for part in place[1:] if isinstance(part, str)]
+    words = names if len(names) == 1 else []
+    words += [] if may_be_secret(place, value) else [short_json(value)]
+    hint = did_you_mean(value, choices) if isinstance(value, str) else ""
+    return f"{' '.join(words) or 'it'} is unknown; {hint or list_choices(choices)}"
 
 
 def _named_place(place: Sequence[Any], body: Any) -> tuple[Any, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated
 
 from ostinato.engine.access import Role
-from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, Operator, Reader, declared
+from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, Before, Limit
 from ostinato.faces.http.read_guard import visible_run, visible_runs
@@ -13,13 +13,13 @@ from ostinato.faces.http.routing import Body, Path, Router
 from ostinato.faces.http.shapes.common import NO_NUL, StopBody
 from ostinato.faces.http.shapes.runs import Runs, RunShown, Started
 from ostinato.faces.http.shapes.webhooks import Enable, NewWebhook, Replay, WebhookChange, WebhookShown, WebhooksShown
-from ostinato.model import Status
+from ostinato.model import Status, StatusName
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
     from fastapi import Request, Response
 
 router = Router(tags=["webhooks"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 Delivery = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL, description="A delivery's run.")]
 
@@ -96,7 +96,7 @@ async def list_deliveries(
     limit: Limit = 100,
 ) -> Runs:
     """List deliveries, the newest first. Deliveries about a journey that the caller may not read are left out."""
-    status_name = None if status is None else status.value
+    status_name: StatusName | None = None if status is None else status.value
     runs = await who.app.webhooks.deliveries(id, status=status_name, before=before, limit=limit)
     items = [RunShown.model_validate(one) for one in await visible_runs(request, who, runs)]
     return Runs(items=items, next=runs[-1].run_id if len(runs) == limit else None)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated, Literal
 
 from ostinato.engine.access import Role
-from ostinato.faces.http.authentication import Operator, Reader, declared
+from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
 from ostinato.faces.http.routing import SVG, Answer, Path, Query, Router, svg_answer
@@ -32,7 +32,7 @@ from ostinato.faces.http.shapes.workflows import (
 )
 
 router = Router(tags=["workflows"])
-READ, WRITE = declared(Role.READER), declared(Role.OPERATOR)
+READ, WRITE = requires(Role.READER), requires(Role.OPERATOR)
 Name = Annotated[str, Path(min_length=1, max_length=200, pattern=NO_NUL)]
 Id = Annotated[str, Path(min_length=1, max_length=64, pattern=NO_NUL)]
 Topic = Annotated[str | None, Query(max_length=200, pattern=NO_NUL, description="Events of this topic.")]

@@ -24,7 +24,7 @@ from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.engine.context import to_json
 from ostinato.engine.rows import audit
-from ostinato.errors import NotFound, OstinatoError, did_you_mean, refuse_nul, short_repr
+from ostinato.errors import NotFound, OstinatoError, describe_exception, did_you_mean, refuse_nul, short_repr
 from ostinato.faces.auth import Door, Refused, Who
 from ostinato.faces.mcp.results import WrongArguments, failure, read_arguments, success
 from ostinato.faces.mcp.serving import http_app, serve_stdio, token_of
@@ -100,7 +100,7 @@ class AgentToolsServer:
         try:
             result = await self._run(scope, tool, checked)
         except Exception as problem:
-            words = str(problem) if isinstance(problem, OstinatoError) else f"{type(problem).__name__}: {problem}"
+            words = str(problem) if isinstance(problem, OstinatoError) else describe_exception(problem)
             await self._note(scope, _CALLED, name, outcome="failed", reason=words[:300])
             return failure(words)
         await self._note(scope, _CALLED, name, outcome="success")
@@ -110,7 +110,7 @@ class AgentToolsServer:
         """Return the caller, with the session and the turn that the caller's token is bound to.
 
         Raises `Refused` if the token is not a valid session token. Records an event and raises `_Denied` if the token
-        is for another agent, or if its session has ended.
+        is for another agent, or if the session of the token has ended.
         """
         token = self._token if request is None else token_of(request)
         client = "stdio" if request is None or request.client is None else request.client.host

@@ -211,8 +211,8 @@ async def doctor(client: Client, arguments: Nothing) -> Json:
 class Caller:
     """A caller of the tools. `connect` opens a client of the API for the caller.
 
-    `most` limits the caller to the tools that this role allows, even if the caller's token allows more. If `most` is
-    None, only the token limits the caller.
+    `most` is the highest role that the caller may use, even if the caller's token has a higher role. If `most` is None,
+    only the token limits the caller.
     """
 
     connect: Callable[[], AbstractAsyncContextManager[Client]]

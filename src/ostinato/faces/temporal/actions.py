@@ -1,4 +1,4 @@
-"""Convert between Temporal's messages that start a workflow and the jobs or functions that Ostinato starts."""
+"""Read the start of a job or function from a Temporal message, and write an action of a schedule as such a message."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REUSE = (
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The start of a job or a function. The options replace those that the job or the function declares."""
+    """The start of a job or a function. `options` replace the options that the job or the function declares."""
 
     name: str
     input: dict[str, Any]
@@ -137,8 +137,8 @@ def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
 def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
     """Write `action` as a message with the workflow id `id`.
 
-    For an action that a Temporal client has sent, the client's own message is stored. This function is for other
-    actions: those that were created or changed outside Temporal's API.
+    This function is for actions that were created or changed outside Temporal's API. For an action that a Temporal
+    client has sent, the client's own message is stored.
     """
     input, options = action.input if action.kind == JOB else action.input.get(INPUT), action.options
     message = NewWorkflowExecutionInfo(

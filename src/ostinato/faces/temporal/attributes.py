@@ -13,7 +13,8 @@ from ostinato.app import Ostinato
 from ostinato.errors import did_you_mean, short_repr
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.payloads import payload_of, value_of
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
+from ostinato.temporal_workflow_ids.store import statement
 from ostinato.when.instants import from_datetime
 
 TYPES: dict[int, str] = {
@@ -52,7 +53,7 @@ async def registered(app: Ostinato) -> dict[str, str]:
     """Return the search attributes that are registered in the app's namespace, as a dict from name to type."""
 
     def read(_: int) -> Operation[dict[str, str]]:
-        return {row[0]: row[1] for row in (yield sql("search_attributes", namespace=app.namespace))}
+        return {row[0]: row[1] for row in (yield statement("search_attributes", namespace=app.namespace))}
 
     return await app.store.read(read)
 
@@ -102,8 +103,9 @@ def _single(value: Any, kind: str) -> Any:
 def read_attributes(message: SearchAttributes, types: Mapping[str, str], field: str) -> dict[str, Any]:
     """Return the search attributes in `message` as a dict from name to value, without null values.
 
-    Raises `Wrong` if a name is one of Temporal's own or is not in `types`, or if a value does not have the type that
-    `types` has for it. The error names the attribute as `<field>.<name>`.
+    `types` is a dict from the name of each registered attribute to its type. Raises `Wrong` if a name is one of
+    Temporal's own or is not registered, or if a value does not have the registered type. The error names the attribute
+    as `<field>.<name>`.
     """
     values: dict[str, Any] = {}
     for name, payload in message.indexed_fields.items():
@@ -152,7 +154,7 @@ def write_attributes(values: Mapping[str, Any], types: Mapping[str, str]) -> Sea
 
 
 def attribute_value(values: Mapping[str, Any], name: str, types: Mapping[str, str]) -> Any:
-    """Return the value of an attribute in the form that queries compare. A time is in microseconds.
+    """Return the value of an attribute, so that a query can compare the value. A time is returned in microseconds.
 
     Return None if the attribute has no value, or if the value does not have the registered type.
     """

@@ -26,7 +26,8 @@ from ostinato.webhooks import JOB as DELIVERY
 
 T = TypeVar("T")
 LARGEST = 4 << 20  # bytes of a message
-_PROXY_HEADERS = ("client-cert", "client-cert-chain")  # a caller must not be able to set them
+# A read guard does not get these: a caller could set the certificates of a proxy, and the third is a token of Ostinato.
+_HIDDEN_HEADERS = ("client-cert", "client-cert-chain", "ostinato-token")
 _LONGEST_ID = 1000  # bytes of an id or a request id
 
 
@@ -89,11 +90,12 @@ class Call:
         return {id for id, journeys_of_one in journeys.items() if hidden.intersection(journeys_of_one)}
 
     async def find_hidden_journeys(self, ids: Iterable[str], names: Mapping[str, str] | None = None) -> set[str]:
-        """Return those of the given ids whose journey a read guard hides from the caller.
+        """Return the ids of the journeys that a read guard hides from the caller. Only the journeys in `ids` are
+        checked.
 
-        `names` has the names of journeys by id. It is needed for deleted journeys, whose names are no longer stored.
-        The read guards get the call's metadata as headers, without Ostinato's own token and without client
-        certificates.
+        `names` is a dict from the id of a journey to its name. A deleted journey must be in this dict, because its name
+        is no longer stored. The read guards get the call's metadata as headers, without Ostinato's own token and
+        without client certificates.
         """
         run_ids = list(ids)
         if not run_ids:
@@ -102,7 +104,7 @@ class Call:
         for name, value in self.context.invocation_metadata() or ():
             if (
                 isinstance(value, str)
-                and name not in _PROXY_HEADERS
+                and name not in _HIDDEN_HEADERS
                 and not (name == "authorization" and PREFIX in value)
             ):
                 headers[name] = value

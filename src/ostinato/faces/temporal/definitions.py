@@ -95,21 +95,22 @@ class Definition:
         }
 
     def fields_for(self, schedule: model.Schedule) -> dict[str, Any]:
-        """Return a dict of the fields to change in `schedule`, the stored schedule. `self` is what the client has sent.
+        """Return a dict of the fields to change in `schedule`, the stored schedule. `self` is the definition that the
+        client has sent.
 
-        Temporal's messages cannot express every stored value. They show a similar value instead. If the client sends
-        the shown value back, the update keeps the stored value:
+        Temporal's messages cannot express every stored value. They show a similar value instead, and a client may send
+        the similar value back unchanged. In these cases the update keeps the stored value:
 
         - `action`: Messages show an action that starts neither a job nor a function as the start of a job. If the
-          client has sent back the shown action, the field is left out.
+          client has sent this start of a job, the field is left out.
         - `spec`: If the client has sent the spec that messages show for the stored spec, the field is the stored spec.
         - `catchup`: If the client has sent the window that messages show for the stored value, the field is the stored
           value.
         - `pause_after_failures`: If the client wants a pause on failure, and a number of failures is stored, the field
           is the stored number.
 
-        If the client has sent no memo, the field `memo` is left out. If it has sent no search attributes, the field
-        `attributes` is left out.
+        If the client has sent no memo, the field `memo` is left out. If the client has sent no search attributes, the
+        field `attributes` is left out.
         """
         fields = self.fields()
         if self._starts_the_same(schedule.action):
@@ -143,8 +144,8 @@ class Definition:
         """Return the `Form` to store with the schedule.
 
         A `Form` has what a Temporal client sent with the schedule, such as the message of the action, without any
-        conversion. `before` is the `Form` that is stored now, or None. If the client has sent no memo, the result has
-        the memo of `before`. If the client has sent no search attributes, the result has those of `before`.
+        conversion. `before` is the `Form` that is stored now, or None. If the client has sent no memo, the memo of
+        `before` is kept. If the client has sent no search attributes, the search attributes of `before` are kept.
         """
         about = CreateScheduleRequest()
         if before is not None and before.about is not None:
@@ -291,10 +292,12 @@ def _write_action(wire_schedule: WireSchedule, types: Mapping[str, str]) -> NewW
 
 
 def write_about(wire_schedule: WireSchedule, types: Mapping[str, str]) -> tuple[Memo | None, SearchAttributes | None]:
-    """Write a schedule's memo and search attributes. Each of the two is None if the schedule has none.
+    """Write a schedule's memo and search attributes. Return None for the memo if the schedule has none, and likewise
+    for the search attributes.
 
-    If no other interface has changed them since a Temporal client sent them, return them as the client sent them.
-    Only missing types of search attributes are added, from `types`.
+    If a Temporal client has sent the memo and the search attributes, and no other interface has changed them since
+    then, the client's own messages are returned. In these messages, search attributes without a type get the type that
+    `types` has for them.
     """
     schedule, form = wire_schedule.schedule, wire_schedule.form
     if form is None or form.about is None:

@@ -31,6 +31,7 @@ from ostinato.model import Run, Status, Timer
 from ostinato.schedules.api.queries import newest_attempts
 from ostinato.schedules.model import JOB
 from ostinato.store.contract import Operation, Row, sql
+from ostinato.temporal_workflow_ids.store import statement
 from ostinato.when.instants import Micros
 
 _OF_ONE_ID = 10_000
@@ -62,7 +63,7 @@ class Execution:
 def is_execution(run: Run) -> bool:
     """Return whether Temporal's clients see a run as an execution.
 
-    They do not see a run that was skipped or missed, or that waits for earlier runs of its schedule.
+    The clients do not see a run that was skipped or missed, or that waits for earlier runs of its schedule.
     """
     waits = run.status is Status.BUFFERED and run.hold == "overlap"
     return run.status not in (Status.SKIPPED, Status.MISSED) and not waits
@@ -71,7 +72,7 @@ def is_execution(run: Run) -> bool:
 def executions_of(runs: Sequence[Run]) -> Operation[list[Execution]]:
     """Return one execution for each run, in the same order. Each run must be the newest attempt of its execution."""
     roots = [(run.root_id,) for run in runs]
-    rows: dict[str, Row] = {row[0]: row for row in (yield sql("temporal_executions_of", roots))} if roots else {}
+    rows: dict[str, Row] = {row[0]: row for row in (yield statement("temporal_executions_of", roots))} if roots else {}
     retried = [(run.root_id,) for run in runs if run.number > 1]
     first = {run.id: run for run in map(whole_run, (yield sql("runs_by_ids", retried)))} if retried else {}
     return [_execution(run, first.get(run.root_id, run), rows.get(run.root_id)) for run in runs]
@@ -90,7 +91,7 @@ def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Execut
     Raises `NotFound` if there is none."""
     root = run_id
     if not root:
-        rows = yield sql("temporal_execution_by_id", namespace=namespace, id=workflow_id)
+        rows = yield statement("temporal_execution_by_id", namespace=namespace, id=workflow_id)
         rows = rows or (yield sql("run_by_key", namespace=namespace, key=workflow_id))
         root = rows[0][0] if rows else workflow_id
     rows = yield sql("run_of_chain", root=root)
@@ -103,7 +104,7 @@ def find(namespace: str, workflow_id: str, run_id: str = "") -> Operation[Execut
 
 def find_all(namespace: str, workflow_id: str) -> Operation[list[Execution]]:
     """Return the executions with a workflow id, the newest first, but at most `_OF_ONE_ID`."""
-    rows = yield sql("temporal_executions_by_id", namespace=namespace, id=workflow_id, limit=_OF_ONE_ID)
+    rows = yield statement("temporal_executions_by_id", namespace=namespace, id=workflow_id, limit=_OF_ONE_ID)
     if not rows:
         execution = yield from _newest(namespace, workflow_id)
         return [] if execution is None else [execution]
@@ -155,14 +156,15 @@ async def start_by_id(
       `AlreadyStarted`.
     - If the last execution with this workflow id has ended, start another one or raise `AlreadyStarted`.
 
-    If `message` is given, send it to the returned execution. Raises `Conflict` if that execution takes no messages.
+    If `message` is given, send it to the returned execution. Raises `Conflict` if that execution cannot receive
+    messages.
     """
     now = app.engine.clock.now()
     stopped: list[Run] = []
 
     def work() -> Operation[list[Any]]:
         stopped.clear()
-        yield sql("lock_temporal_execution", namespace=app.namespace, id=request.workflow_id)
+        yield statement("lock_temporal_execution", namespace=app.namespace, id=request.workflow_id)
         before = yield from _newest(app.namespace, request.workflow_id)
         if (
             before is not None
@@ -182,7 +184,7 @@ async def start_by_id(
         next_run, timer = _sort_after(app, run, deadline, before)
         started = yield from start_with_messages(next_run, timer, [message] if message is not None else [], now)
         row = (started.id, app.namespace, request.workflow_id, request.request_id, request.form)
-        yield sql("put_temporal_executions", [row])
+        yield statement("put_temporal_executions", [row])
         return [started.id, True]
 
     id, new = await run_once(app.store, app.namespace, request.request_id, request.summary, now, work)
@@ -272,14 +274,14 @@ async def stop_by_id(
     *,
     details: str | None = None,
 ) -> None:
-    """Cancel or terminate an execution. Repeated calls with the same `request_id` do so once.
+    """Cancel or terminate an execution. A repeated call with the same `request_id` changes nothing.
 
     `details` is stored with the execution. Raises `NotFound` if the execution does not exist or has ended.
     """
     now, force = app.engine.clock.now(), status is Status.TERMINATED
 
     def work() -> Operation[list[Any]]:
-        yield sql("lock_temporal_execution", namespace=app.namespace, id=target.workflow_id)
+        yield statement("lock_temporal_execution", namespace=app.namespace, id=target.workflow_id)
         # Look it up in the transaction that stops it, so that no other execution can take its id in between.
         execution = yield from find(app.namespace, target.workflow_id, target.run_id)
         if target.first_run_id not in ("", execution.run_id):

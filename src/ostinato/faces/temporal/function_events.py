@@ -35,8 +35,8 @@ _ENDS = {  # from the status of a child to the name of its end event
 class _Event:
     """An event that has no id yet. `attributes` is the part of `message` with the fields of the event's type.
 
-    `refers` is a dict from the name of a field in `attributes` to another event. When all events have ids, each of
-    these fields is set to the id of the other event.
+    Some fields of `attributes` contain the id of another event. `refers` is a dict from the name of such a field to the
+    other event. The ids are written into the fields when all events have ids.
     """
 
     at: Micros
@@ -80,8 +80,8 @@ def write_function_events(history: FunctionHistory) -> list[HistoryEvent]:
 def _event(name: str, at: Micros, **refers: _Event) -> _Event:
     """Return an event of the type `name`, such as `timer_started`, at the time `at`.
 
-    Each keyword argument in `refers` is the name of a field of the event, and its value is another event. When all
-    events have ids, the field is set to the id of the other event.
+    Some fields of the event contain the id of another event. Pass the other event as a keyword argument with the name
+    of the field. The ids are written into the fields when all events have ids.
     """
     message = HistoryEvent(event_time=write_timestamp(at))
     message.event_type = EventType.Value(f"EVENT_TYPE_{name.upper()}")

@@ -138,8 +138,11 @@ def write_history(
     execution: Execution, types: Mapping[str, str], history: FunctionHistory | None = None
 ) -> list[HistoryEvent]:
     """Return the events of an execution: the start event, the events of its function, and the end event if the
-    execution has ended. `history` is the stored history of the function. If it is None, because the execution is not a
-    function or because the caller does not need the function's events, these events are left out."""
+    execution has ended.
+
+    `history` is the stored history of the function. It is None if the execution is not a function, or if the caller
+    does not need the events of the function. If `history` is None, these events are left out.
+    """
     events = [_write_start(execution, types), *([] if history is None else write_function_events(history))]
     return [*events, _write_end(execution, len(events) + 1)] if execution.over else events
 

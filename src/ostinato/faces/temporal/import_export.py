@@ -32,7 +32,8 @@ from ostinato.faces.temporal.wire_schedules import Patch, WireSchedule, WireSche
 from ostinato.faces.temporal.workflow_types import find_type
 from ostinato.schedules.model import Schedule, target_words
 from ostinato.schedules.validation import same_definition
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
+from ostinato.temporal_workflow_ids.store import statement
 
 
 @contextmanager
@@ -63,8 +64,8 @@ class Step:
 
 @dataclass(slots=True)
 class Plan:
-    """A plan of an import or export, with one step for each schedule. `first` is called before the steps, to register
-    missing search attributes. It is None if none is missing."""
+    """A plan of an import or export, with one step for each schedule. `first` is a function that registers missing
+    search attributes. It is called before the steps. If no search attributes are missing, `first` is None."""
 
     steps: list[Step] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -79,7 +80,8 @@ class Plan:
         return any(step.do is not None for step in self.steps)
 
     def count(self, *, done: bool) -> str:
-        """Return the number of steps by kind: `2 to create, 1 unchanged` or, if `done`, `2 created, 1 unchanged`."""
+        """Return a text with the number of steps of each kind: `2 to create, 1 unchanged`. If `done` is true, the text
+        says what was done: `2 created, 1 unchanged`."""
         counts = Counter(step.verb for step in self.steps)
         words = {"create": "to create", "update": "to update", "unchanged": "unchanged", "refuse": "cannot be moved"}
         if done:
@@ -172,9 +174,9 @@ class Cluster:
 async def plan_import(
     cluster: Cluster, app: Ostinato, *, query: str = "", match: str = "*", paused: bool = False
 ) -> Plan:
-    """Return a plan to copy schedules from the cluster. It has the schedules that Temporal's `query` finds and whose
-    ids match the pattern `match`. A schedule that cannot be copied gets the step `refuse`. With `paused`, the copies
-    are paused."""
+    """Return a plan to copy schedules from the cluster. The plan has a step for each schedule that Temporal's `query`
+    finds and whose id matches the pattern `match`. If a schedule cannot be copied, the verb of its step is `refuse`. If
+    `paused` is true, the copies are paused."""
     ours = await registered(app)
     theirs = await cluster.attributes()
     types = {**theirs, **ours}
@@ -266,8 +268,9 @@ def _redefine(stored: Schedule, draft: Schedule, definition: Definition) -> Sche
 
 
 async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paused: bool = False) -> Plan:
-    """Return a plan to copy schedules to the cluster. It has the open schedules whose names match the pattern `match`.
-    A schedule that Temporal's messages cannot express gets the step `refuse`. With `paused`, the copies are paused."""
+    """Return a plan to copy schedules to the cluster. The plan has a step for each open schedule whose name matches the
+    pattern `match`. If Temporal's messages cannot express a schedule, the verb of its step is `refuse`. If `paused` is
+    true, the copies are paused."""
     ours = await registered(app)
     theirs = await cluster.attributes()
     namespace_id = await cluster.namespace_id()
@@ -345,6 +348,6 @@ def _is_same(described: DescribeScheduleResponse, message: Any, memo: Any, searc
 
 async def _register(app: Ostinato, types: Mapping[str, str]) -> None:
     def add(_: int) -> Operation[None]:
-        yield sql("add_search_attributes", [(app.namespace, name, kind) for name, kind in types.items()])
+        yield statement("add_search_attributes", [(app.namespace, name, kind) for name, kind in types.items()])
 
     await app.store.run(add)

@@ -27,10 +27,12 @@ from ostinato.schedules.model import Action
 
 
 async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> Run | None:
-    """Return a new run of the journey `start.name`, due at `at`, or now if `at` is None. The run is not stored.
+    """Return a new run of the journey `start.name`. The run is due at `at`, or now if `at` is None. The run is not
+    stored.
 
-    Return None if no journey has this name, or if a job has it. Raises `Wrong` if `start` has more than one argument.
-    Also raises `Wrong` if the journey is an API, because an API is called and not started.
+    Return None if no journey has this name. Also return None if a job has the same name, because the job has
+    precedence. Raises `Wrong` if `start` has more than one argument. Also raises `Wrong` if the journey is an API,
+    because an API is called and not started.
     """
     if app.engine.find_job(start.name) is not None:
         return None

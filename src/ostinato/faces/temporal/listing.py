@@ -15,7 +15,8 @@ from ostinato.faces.temporal.definitions import scheduled_by, status_of
 from ostinato.faces.temporal.executions import Execution, executions_of, find_all, is_execution
 from ostinato.faces.temporal.payloads import value_of
 from ostinato.faces.temporal.queries import Query
-from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.contract import Operation, Row
+from ostinato.temporal_workflow_ids.store import statement
 
 _SCAN = 500
 STATUS_NAMES: dict[int, str] = {
@@ -26,7 +27,7 @@ STATUS_NAMES: dict[int, str] = {
 
 def count_all(namespace: str) -> Operation[list[Row]]:
     """Count the executions of a namespace by status. Each row is a status and a count."""
-    return (yield sql("count_temporal_executions", namespace=namespace))
+    return (yield statement("count_temporal_executions", namespace=namespace))
 
 
 async def find_executions(
@@ -34,8 +35,8 @@ async def find_executions(
 ) -> AsyncIterator[Execution]:
     """Yield the executions that match `query` and that the caller may see, the newest first.
 
-    `before` is None for the first page. For a later page, it is the position of the last execution on the previous
-    page, as `position_of` returns it. Only older executions are yielded then.
+    `before` is None for the first page. For a later page, `before` is the position of the last execution on the
+    previous page, as `position_of` returns it. The page then begins with the next older execution.
     """
     app = call.app
     workflow_id = query.exactly.get("WorkflowId")

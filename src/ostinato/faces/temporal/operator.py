@@ -19,6 +19,7 @@ from ostinato.faces.temporal.attributes import NUMBERS, OF_RUNS, OF_SCHEDULES, T
 from ostinato.faces.temporal.calls import Call, Calls, call
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.store.contract import Operation, sql
+from ostinato.temporal_workflow_ids.store import statement
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _MOST = 200  # search attributes of a namespace
@@ -51,15 +52,15 @@ class OperatorCalls(Calls):
         now = app.engine.clock.now()
 
         def add(_: int) -> Operation[None]:
-            yield sql("lock_temporal_execution", namespace=app.namespace, id="search attributes")
-            registered = {row[0]: row[1] for row in (yield sql("search_attributes", namespace=app.namespace))}
+            yield statement("lock_temporal_execution", namespace=app.namespace, id="search attributes")
+            registered = {row[0]: row[1] for row in (yield statement("search_attributes", namespace=app.namespace))}
             for name, kind in types.items():
                 if registered.get(name, kind) != kind:
                     raise Conflict(f"search attribute {name!r} is registered as {registered[name]}; remove it first")
             if len({*registered, *types}) > _MOST:
                 raise Conflict(f"a namespace has at most {_MOST} search attributes")
             rows = [(app.namespace, name, kind) for name, kind in types.items()]
-            for row in (yield sql("add_search_attributes", rows)):
+            for row in (yield statement("add_search_attributes", rows)):
                 event = audit(now, app.namespace, "search_attribute:added", row[0], app.actor, type=types[row[0]])
                 yield sql("insert_events", [event])
 
@@ -73,13 +74,13 @@ class OperatorCalls(Calls):
         names = sorted(set(request.search_attributes))
 
         def remove() -> Operation[None]:
-            yield sql("lock_temporal_execution", namespace=app.namespace, id="search attributes")
-            registered = {row[0] for row in (yield sql("search_attributes", namespace=app.namespace))}
+            yield statement("lock_temporal_execution", namespace=app.namespace, id="search attributes")
+            registered = {row[0] for row in (yield statement("search_attributes", namespace=app.namespace))}
             for name in names:
                 if name not in registered:
                     raise NotFound(f"search attribute {name!r} is not registered in namespace {app.namespace!r}")
             if names:
-                yield sql("drop_search_attributes", [(app.namespace, name) for name in names])
+                yield statement("drop_search_attributes", [(app.namespace, name) for name in names])
                 events = [audit(now, app.namespace, "search_attribute:removed", name, app.actor) for name in names]
                 yield sql("insert_events", events)
 

@@ -1,7 +1,7 @@
 """Write and read the page tokens of lists.
 
-A token is valid only for the call and the namespace for which it was written. Every other list refuses the token,
-because with it the list would silently skip items.
+A token is valid only for the call, the namespace and the query for which it was written. Every other list refuses the
+token, because with it the list would silently skip items.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ _CHECK = 8  # bytes
 class Page:
     call: str
     namespace: str
+    query: str = ""
 
     def write(self, cursor: str) -> bytes:
         return self._check(cursor.encode()) + cursor.encode()
@@ -27,9 +28,9 @@ class Page:
         written for another list."""
         check, cursor = token[:_CHECK], token[_CHECK:]
         if token and check != self._check(cursor):
-            raise Wrong("next_page_token", "is not one that was given out here")
+            raise Wrong("next_page_token", "was not given out for this list and this query")
         return cursor.decode()
 
     def _check(self, cursor: bytes) -> bytes:
-        bound_to = f"{self.call}\0{self.namespace}\0".encode()
+        bound_to = f"{self.call}\0{self.namespace}\0{self.query}\0".encode()
         return blake2b(bound_to + cursor, digest_size=_CHECK).digest()

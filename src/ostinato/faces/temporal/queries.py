@@ -64,7 +64,7 @@ class Query:
 def read_query(text: str, types: Mapping[str, str], *, grouping: bool = False) -> Query:
     """Compile a query. `types` is a dict from attribute to type. Raises `OstinatoError` if the query is invalid.
 
-    With `grouping`, the query may have a `GROUP BY`.
+    If `grouping` is true, the query may have a `GROUP BY`.
     """
     if len(text) > _LONGEST:
         raise QueryError(f"it has {len(text):,} characters; at most {_LONGEST:,} are allowed")

@@ -104,9 +104,12 @@ class RunCalls(Calls):
     async def SignalWithStartWorkflowExecution(
         self, request: Any, call: Call
     ) -> SignalWithStartWorkflowExecutionResponse:
-        """Send a signal to the running function that has the workflow id. If no such function is running, first start
-        it. The policies in the request may require that a running execution is terminated and a new one is started.
-        Raises `Absent` if the workflow type is not a function."""
+        """Send a signal to the running execution that has the workflow id. If there is none, start the function, and
+        send the signal to the new execution. The policies in the request may instead require that a running execution
+        is terminated before the start, or may forbid the start.
+
+        Raises `Absent` if the workflow type is not a function.
+        """
         workflow_type = await find_type(call.app, request.workflow_type.name)
         if workflow_type.kind != FUNCTION:
             raise Absent(
@@ -240,7 +243,7 @@ class RunCalls(Calls):
         query = read_query(request.query, {**OF_RUNS, **types})
         size = read_page_size(request.page_size, "page_size")
         answer = ListWorkflowExecutionsResponse()
-        last, page = "", Page("workflows", call.app.namespace)
+        last, page = "", Page("workflows", call.app.namespace, request.query)
         async for execution in find_executions(call, query, types, page.read(request.next_page_token) or None):
             if len(answer.executions) == size:
                 answer.next_page_token = page.write(last)
@@ -275,7 +278,8 @@ class RunCalls(Calls):
 async def _start(
     call: Call, request: Any, workflow_type: WorkflowType, conflict: int, message: Message | None = None
 ) -> tuple[str, bool]:
-    """Start an execution, and send it `message`, if given. Return the execution's run id, and whether it is new."""
+    """Start an execution. Return the execution's run id, and whether the execution is new. If `message` is not None,
+    send it to the execution."""
     app = call.app
     for name, enum in (
         ("workflow_id_reuse_policy", WorkflowIdReusePolicy),
@@ -301,7 +305,8 @@ async def _start(
 
 
 async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Run, Timer | None]:
-    """Return the run that `start` describes, and the timer of its deadline, if it has one. Nothing is stored."""
+    """Return the run that `start` describes, and the timer for the run's deadline. The timer is None if the run needs
+    none. Nothing is stored."""
     if start.kind == FUNCTION:
         return await app.functions.prepare(start.name, start.input, at=at, **start.options)
     journey = await prepare_journey(app, start, at)
@@ -311,10 +316,10 @@ async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Ru
 def _conflict_of_signal(request: Any) -> int:
     """Return the conflict policy for a SignalWithStart request.
 
-    - If the request has a conflict policy, return it. But if it is FAIL, raise `Wrong`, because SignalWithStart does
-      not allow FAIL.
-    - If the request has none, and its reuse policy is TERMINATE_IF_RUNNING, return 0 ("unspecified"). Then the reuse
-      policy decides.
+    - If the request has the conflict policy FAIL, raise `Wrong`, because SignalWithStart does not allow FAIL.
+    - If the request has another conflict policy, return that policy.
+    - If the request has no conflict policy, and its reuse policy is TERMINATE_IF_RUNNING, return 0 ("unspecified").
+      Then the reuse policy decides.
     - Otherwise return USE_EXISTING: the signal goes to the running execution.
     """
     policies = WorkflowIdConflictPolicy
@@ -361,7 +366,8 @@ def _read_cursor(cursor: str) -> tuple[str, int]:
 
 
 def _read_delay(delay: Duration, now: Micros) -> datetime | None:
-    """Return when a run with this delay is due, or None if there is no delay. Raises `Wrong` if it is invalid."""
+    """Return when a run with this delay is due, or None if there is no delay. Raises `Wrong` if the delay is invalid,
+    or if the run would be due after the year 9999."""
     length = read_length(delay, "workflow_start_delay")
     try:
         return to_datetime(now + length) if length else None

@@ -47,6 +47,7 @@ from ostinato.when.instants import SECOND, Micros
 _SCHEDULE_ID = 1000 - 23  # bytes of a schedule's id, so that it fits into an id with a nominal time appended
 _PAGE = 1000
 _SCAN = 500
+_LISTED = 100
 _MATCHING = 1000
 
 
@@ -112,21 +113,30 @@ class ScheduleCalls(Calls):
         types = await call.attribute_types()
         query = read_query(request.query, {**OF_SCHEDULES, **types})
         size = read_page_size(request.maximum_page_size, "maximum_page_size")
-        page = Page("schedules", call.app.namespace)
+        page = Page("schedules", call.app.namespace, request.query)
         after = page.read(request.next_page_token)
-        schedules: list[model.Schedule] = []
-        more = False
-        async for schedule in find_schedules(call.schedules, query, types, after, _SCAN if query.names else size + 1):
-            if len(schedules) == size:
-                more = True
-                break
-            schedules.append(schedule)
+        answer = ListSchedulesResponse()
         now = call.app.engine.clock.now()
-        answer = ListSchedulesResponse(next_page_token=page.write(schedules[-1].name) if more else b"")
-        for begin in range(0, len(schedules), 100):
-            described = await call.schedules.describe_all(schedules[begin : begin + 100], LISTED)
+
+        async def add(some: list[model.Schedule]) -> None:
+            described = await call.schedules.describe_all(some, LISTED)
             visible = await _without_hidden_runs(call, described)
             answer.schedules.extend(await call.each(write_entry(one, types, now) for one in visible))
+
+        # A few at a time, because large specs take much memory, and the garbage collector walks over all of it.
+        listed, last, some = 0, after, list[model.Schedule]()
+        scan = _SCAN if query.names else min(size + 1, _LISTED)
+        async for schedule in find_schedules(call.schedules, query, types, after, scan):
+            if listed == size:
+                answer.next_page_token = page.write(last)
+                break
+            some.append(schedule)
+            listed, last = listed + 1, schedule.name
+            if len(some) == _LISTED:
+                await add(some)
+                some = []
+        if some:
+            await add(some)
         return answer
 
     @call(Role.READER)
@@ -139,7 +149,8 @@ class ScheduleCalls(Calls):
 
     @call(Role.READER)
     async def ListScheduleMatchingTimes(self, request: Any, call: Call) -> ListScheduleMatchingTimesResponse:
-        """List a schedule's times, with jitter, after `start_time` and up to `end_time`. The schedule may be paused."""
+        """List the times of a schedule between `start_time` and `end_time`, with jitter. A time must be after
+        `start_time` without its jitter, and not after `end_time` with its jitter. The schedule may be paused."""
         for name in ("start_time", "end_time"):
             if not request.HasField(name):
                 raise Wrong(name, "is missing")
@@ -194,7 +205,8 @@ def _times(schedule: model.Schedule, first: Micros, last: Micros) -> Iterator[Mi
 async def find_schedules(
     schedules: WireSchedules, query: Query, types: Mapping[str, str], after: str = "", scan: int = _SCAN
 ) -> AsyncIterator[model.Schedule]:
-    """Yield the open schedules that match a query, ordered by name. All names come after the name `after`.
+    """Yield the open schedules that match a query, ordered by name. Only schedules whose names come after the name
+    `after` are yielded.
 
     `scan` is the number of schedules that are read at a time.
     """
@@ -214,7 +226,8 @@ async def find_schedules(
 
 
 def values_of(schedule: model.Schedule, running: int, types: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return a function from attribute name to the value of `schedule`. A `Query` calls it to test the schedule."""
+    """Return a function that gets the name of an attribute and returns the value that `schedule` has for it. A `Query`
+    calls the function to test the schedule. `running` is the number of the schedule's runs in progress."""
 
     def value(name: str) -> Any:
         match name:

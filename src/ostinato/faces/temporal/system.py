@@ -27,6 +27,7 @@ from ostinato.engine.listeners import wait_for_event
 from ostinato.faces.auth import Refused
 from ostinato.faces.temporal.calls import Call, Calls, call, read_id
 from ostinato.faces.temporal.errors import NamespaceExists, NoNamespace
+from ostinato.faces.temporal.pages import Page
 from ostinato.faces.temporal.times import write_duration
 from ostinato.version import __version__
 from ostinato.when.instants import Micros
@@ -69,6 +70,8 @@ class SystemCalls(Calls):
 
     @call(Role.READER, within=False)
     async def ListNamespaces(self, request: Any, call: Call) -> ListNamespacesResponse:
+        """Return all namespaces on one page. Every page token is refused, because none is ever given out."""
+        Page("namespaces", "").read(request.next_page_token)
         return ListNamespacesResponse(namespaces=[_describe(one, call) for one in await _visible_namespaces(call)])
 
     @call(Role.ADMIN, within=False)

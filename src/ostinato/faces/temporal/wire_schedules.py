@@ -22,6 +22,7 @@ from ostinato.schedules.rows import dump, key_range, not_found, read_anyway, wri
 from ostinato.schedules.validation import define
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.temporal_workflow_ids import NAME as COMPANION
+from ostinato.temporal_workflow_ids.store import statement
 from ostinato.when.instants import Micros
 
 MOST_BACKFILLS = 100
@@ -30,7 +31,8 @@ _FIRST_STEP = 50  # times that a backfill runs in the transaction that creates i
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What a Temporal client sent with a schedule. `action` and `about` are Temporal messages, as texts from `pack`."""
+    """What a Temporal client sent with a schedule. `action` and `about` are Temporal messages, which `pack` has turned
+    into text."""
 
     workflow_id: str  # the workflow id of each run begins with it
     keep: bool  # the workflow id of each run is exactly `workflow_id`
@@ -125,7 +127,7 @@ class WireSchedules(Schedules):
 
         def pause_or_resume(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], edit.Answer]]:
             nonlocal before
-            rows = yield sql("forms_of", [(schedule.id,)])
+            rows = yield statement("forms_of", [(schedule.id,)])
             before = _read_form(rows[0], schedule) if rows else None
             if paused == bool(schedule.paused):
                 return schedule, [], {}
@@ -133,7 +135,7 @@ class WireSchedules(Schedules):
             return (yield from change(schedule, live))
 
         def redefine(schedule: Schedule) -> Schedule:
-            after = define(schedule, definition(schedule), self._around.doors)
+            after = define(schedule, definition(schedule), self._around.checks)
             return replace(after, own_seed=seed or schedule.own_seed, companion=COMPANION)
 
         def store_form(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], edit.Answer]]:
@@ -172,7 +174,8 @@ class WireSchedules(Schedules):
         return await self._around.store.read(lambda _: _with_runs(schedules, recent)) if schedules else []
 
     async def page(self, after: str, limit: int) -> list[Schedule]:
-        """Return at most `limit` open schedules, ordered by name. All names come after the name `after`."""
+        """Return at most `limit` open schedules, ordered by name. Only schedules whose names come after the name
+        `after` are returned."""
         namespace = self._around.namespace
 
         def read(_: int) -> Operation[list[Row]]:
@@ -195,18 +198,19 @@ class WireSchedules(Schedules):
 
 
 def mark_schedules() -> Operation[None]:
-    """Mark each schedule that has a stored `Form`, and that an earlier version of Ostinato has left unmarked.
+    """Mark the schedules that have a stored `Form` but no mark. An earlier version of Ostinato stored the `Form`
+    without the mark.
 
     A `Form` has what a Temporal client sent with the schedule. The mark is the schedule's field `companion`. Only the
     runs of marked schedules get workflow ids.
     """
-    yield sql("mark_forms")
+    yield statement("mark_forms")
 
 
 def _store_form(schedule: Schedule, form: Form, updated: Micros | None = None) -> Operation[None]:
     action, about = _digests(schedule)
     ids = (schedule.id, schedule.namespace, form.workflow_id, int(form.keep))
-    yield sql("put_forms", [(*ids, form.action, action, form.about, about, updated)])
+    yield statement("put_forms", [(*ids, form.action, action, form.about, about, updated)])
 
 
 def _digests(schedule: Schedule) -> tuple[str, str]:
@@ -254,8 +258,8 @@ def _check_backfills(count: int) -> Edit:
 
 
 def newest(runs: Sequence[Run], count: int) -> list[Run]:
-    """Return the last `count` of `runs`, ordered by start time, the oldest first. For a run that has not started, its
-    creation time is used."""
+    """Return the `count` runs that started last, the oldest first. For a run that has not started, its creation time is
+    used."""
     return sorted(runs, key=lambda run: (run.started or run.created, run.root_id))[-count:]
 
 
@@ -265,9 +269,9 @@ def _with_runs(schedules: Sequence[Schedule], recent: int) -> Operation[list[Wir
     ids = [(schedule.id,) for schedule in schedules]
     live = yield from load_live_runs([schedule.id for schedule in schedules])
     by_id = {schedule.id: schedule for schedule in schedules}
-    forms = {row[0]: _read_form(row, by_id[row[0]]) for row in (yield sql("forms_of", ids))}
+    forms = {row[0]: _read_form(row, by_id[row[0]]) for row in (yield statement("forms_of", ids))}
     ranges = [(schedule.namespace, *key_range(schedule.id)) for schedule in schedules]
-    rows = yield sql("recent_actions", ranges, limit=2 * recent)
+    rows = yield statement("recent_actions", ranges, limit=2 * recent)
     by_schedule: dict[str, list[Run]] = {schedule.id: [] for schedule in schedules}
     for run in (yield from newest_attempts([whole_run(row) for row in rows])):
         by_schedule[run.schedule_id or ""].append(run)
@@ -276,9 +280,9 @@ def _with_runs(schedules: Sequence[Schedule], recent: int) -> Operation[list[Wir
     roots |= {run.root_id for runs in live.values() for run in runs}
     workflow_ids = {}
     if roots:
-        rows = yield sql("temporal_executions_of", [(root,) for root in sorted(roots)])
+        rows = yield statement("temporal_executions_of", [(root,) for root in sorted(roots)])
         workflow_ids = {run_id: workflow_id for run_id, workflow_id, _, _ in rows}
-    types = {row[0]: row[1] for row in (yield sql("search_attributes", namespace=schedules[0].namespace))}
+    types = {row[0]: row[1] for row in (yield statement("search_attributes", namespace=schedules[0].namespace))}
     return [
         WireSchedule(schedule, live[schedule.id], by_schedule[schedule.id], workflow_ids, forms.get(schedule.id), types)
         for schedule in schedules

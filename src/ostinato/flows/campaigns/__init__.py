@@ -1,7 +1,7 @@
 """Send campaigns. In a campaign, an agent begins one turn with each user of a segment.
 
 The API is `app.agents.campaigns(agent)` (`api.py`). A campaign is a run of the durable function `agent-campaign`
-(`run.py`). The run freezes the audience (`audience.py`), begins turns (`sends.py`) and collects their outcomes
+(`run.py`). The run stores the audience (`audience.py`), begins turns (`sends.py`) and collects their outcomes
 (`outcomes.py`). `skips.py` decides which recipients get no message, and why. `changes.py` begins, pauses, stops and
 ends campaigns. `definition.py` and `options.py` check the arguments of callers. `agent_settings.py` checks the setting
 `campaigns` of an agent.

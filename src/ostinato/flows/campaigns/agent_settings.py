@@ -31,7 +31,7 @@ class Setting:
 
 def setting_of(declared: Mapping[str, Any]) -> Setting:
     rate = (declared.get("campaigns") or {}).get("rate")
-    return Setting(declared["zone"], None if rate is None else read_rate(rate, "rate"))
+    return Setting(declared["tz"], None if rate is None else read_rate(rate, "rate"))
 
 
 def check_defaults(value: Mapping[str, Any], where: str) -> None:

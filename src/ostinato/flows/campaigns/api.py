@@ -175,8 +175,8 @@ class Campaigns:
         """Return which users a campaign would reach now. Nothing is stored and nothing is sent.
 
         The arguments are those of `send`. If `flow`, `input` and `metadata` are all None, the content of the messages
-        is not checked. With a `campaign_id`, the variants and the holdout group have the same users as in a `send` with
-        this `campaign_id`.
+        is not checked. If you pass the same `campaign_id` to `preview` and to `send`, both put each user into the same
+        group: the same variant, or the holdout group.
         """
         saying = flow is not None or input is not None or metadata is not None
         definition = await self._check(
@@ -199,7 +199,7 @@ class Campaigns:
         *,
         content: bool = True,
     ) -> Definition:
-        """Check a campaign, and return its definition. Without `content`, do not check what the campaign sends."""
+        """Check a campaign, and return its definition. If `content` is false, do not check what the campaign sends."""
         declared = await self._agents.get(self._agent)
         definition = read_definition(
             {
@@ -222,7 +222,8 @@ class Campaigns:
     async def _refuse_large(self, definition: Definition) -> None:
         """Raise `AudienceTooLarge` if the segment has more users than the campaign's `max_recipients`.
 
-        With `confirmed`, every size is allowed. A segment with a resolver is checked later, when the campaign begins.
+        If the campaign's option `confirmed` is true, every size is allowed. If the segment has a resolver, do not check
+        the size now: it is checked when the campaign begins.
         """
         options = definition.options
         if options.confirmed or definition.segment.resolver is not None:
@@ -299,10 +300,11 @@ class Campaigns:
         return await self.get(campaign.id)
 
     async def _wait_for_run(self, id: str, timeout: Length | None) -> None:
-        """Wait until the run of a campaign is over. Return normally whether the run succeeded, failed or was canceled.
+        """Wait until the run of a campaign is over, whether the run succeeded, failed or was canceled. If `timeout`
+        passes first, check the campaign itself:
 
-        Raises `TimeoutError` if `timeout` has passed and the campaign is not over. If the campaign is over by then,
-        return normally, although its run is not over.
+        - If the campaign is over, return, although its run is not over.
+        - If the campaign is not over, raise `TimeoutError`.
         """
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         try:
@@ -415,7 +417,8 @@ class Campaigns:
     # The suppression list
 
     async def suppress(self, users: Collection[str], reason: str, *, request_id: str | None = None) -> int:
-        """Put users on the suppression list, so that campaigns of this agent skip them. Return how many are new."""
+        """Put users on the suppression list, so that campaigns of this agent skip them. Return how many of them were
+        not on the list before."""
         check_text(reason, "the reason")
         names = check_names(users)
         place = await self._place()

@@ -1,7 +1,8 @@
-"""Store the users of a segment as a campaign's recipients, before anything is sent. This freezes the audience.
+"""Store the users of a segment as a campaign's recipients, before anything is sent. From then on the audience is
+frozen: a user who changes later is neither added nor removed.
 
-Freezing may need several attempts. Each attempt has an id, called `resolution`. Once a later attempt has begun, an
-earlier one stores nothing more.
+A campaign may need several attempts to store its audience. The id of an attempt is called `resolution`. As soon as a
+later attempt has begun, the earlier attempts can store nothing more.
 
 Each function whose name begins with `freeze`, `begin`, `end`, `drop` or `refuse` is one transaction.
 """
@@ -71,10 +72,10 @@ def _users_by_name(place: Place, names: Sequence[str]) -> Operation[dict[str, Us
 def read_page(
     place: Place, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
 ) -> Operation[tuple[list[UserRecord], str | None]]:
-    """Return the users on one page of a segment, and the `after` of the next page. On the last page, the second value
-    is None.
+    """Return the users on one page of a segment, and the `after` of the next page. If this is the last page, the second
+    value is None. Users who were created after `as_of` are left out.
 
-    Users who were created after `as_of` are left out. `scheduled_for` is the due time of the campaign.
+    `scheduled_for` is the due time of the campaign. `after` is the value that the call for the previous page returned.
     """
     names: dict[str, Any] = {"namespace": place.namespace, "agent": place.agent, "after": after, "limit": limit}
     if segment.type == "tag":
@@ -101,10 +102,10 @@ def begin_resolution(place: Place, campaign_id: str) -> Operation[str]:
 
 
 def drop_page(place: Place, campaign_id: str, resolution: str) -> Operation[bool]:
-    """Delete one page of the recipients that earlier attempts or the attempt `resolution` have stored.
+    """Delete one page of the recipients that are already stored, so that an attempt to store the audience can begin
+    with no recipients. `resolution` is the id of this attempt. Return whether more recipients may be left.
 
-    Return whether more recipients may be left. If the audience is complete or an attempt after `resolution` has begun,
-    delete nothing, and return False.
+    If the audience is complete, or if a later attempt has begun, delete nothing, and return False.
     """
     campaign = yield from lock_campaign(campaign_id)
     if campaign.resolved is not None or campaign.resolution != resolution:
@@ -115,10 +116,12 @@ def drop_page(place: Place, campaign_id: str, resolution: str) -> Operation[bool
 def freeze_page(
     place: Place, campaign_id: str, resolution: str, setting: Setting, after: str
 ) -> Operation[tuple[int, str | None] | None]:
-    """Store one page of the audience.
+    """Store the users on one page of the segment as recipients. `resolution` is the id of this attempt to store the
+    audience. `after` is the value that the call for the previous page returned, and '' for the first page.
 
-    Return the number of new recipients, and the `after` of the next page. On the last page, this `after` is None. If
-    the campaign was stopped or a later attempt has begun, store nothing, and return None instead of the pair.
+    Return the number of new recipients, and the `after` of the next page. If this is the last page, the second value is
+    None. If the campaign was stopped, or if a later attempt has begun, store nothing, and return None instead of the
+    two values.
     """
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):
@@ -135,10 +138,11 @@ def freeze_page(
 def freeze_named(
     place: Place, campaign_id: str, resolution: str, setting: Setting, names: Sequence[str]
 ) -> Operation[int | None]:
-    """Store users as recipients, and return the number of new recipients.
+    """Store the users with these external ids as recipients, and return the number of new recipients. `resolution` is
+    the id of this attempt to store the audience.
 
-    A user whom the agent does not have is stored as skipped, with the reason `unknown_user`. If the campaign was
-    stopped or a later attempt has begun, store nothing, and return None.
+    If the agent has no user with one of the ids, the recipient is stored as skipped, with the reason `unknown_user`. If
+    the campaign was stopped, or if a later attempt has begun, store nothing, and return None.
     """
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):
@@ -181,11 +185,11 @@ def _store_recipients(
 
 
 def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation[CampaignRecord]:
-    """End an attempt to store the audience, and return the campaign.
+    """End an attempt to store the audience, and return the campaign. `resolution` is the id of the attempt.
 
-    - If the campaign was stopped or a later attempt has begun, nothing changes.
-    - If the audience is too large, the campaign ends.
-    - Otherwise the campaign begins to send.
+    - If the campaign was stopped, or if a later attempt has begun, change nothing.
+    - If the audience is too large, end the campaign as failed.
+    - Otherwise set the campaign's status to `sending`.
     """
     campaign = yield from lock_campaign(campaign_id)
     if not _may_store(campaign, resolution):

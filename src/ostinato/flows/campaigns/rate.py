@@ -21,8 +21,8 @@ class Rate:
     Each method takes `arrival`, the time for which the last message was planned. The method `take` returns the new
     `arrival`, and the caller stores it.
 
-    After a delay, several messages may be sent at once: at most as many as the rate allows in a fifth of a second, or
-    one message if the rate allows less than one in that time.
+    After a delay, several messages may be sent at once, but at most as many as the rate allows in a fifth of a second.
+    If the rate allows less than one message in that time, one message may be sent.
     """
 
     count: int

@@ -33,14 +33,14 @@ def new_recipient(
 
 
 def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, user: UserRecord | None) -> Micros:
-    """Return when a recipient's turn is due.
+    """Return when a recipient's turn is due. This depends on the start of the campaign:
 
-    The campaign's begin is the due time of its schedule. If the campaign has no schedule, the begin is
-    `campaign.as_of`. If the begin is more than an hour before `as_of`, it is moved to one hour before `as_of`.
+    - If the campaign has a schedule, the campaign starts at the schedule's due time. If that was more than an hour
+      before `campaign.as_of`, the campaign starts one hour before `as_of`.
+    - If the campaign has no schedule, it starts at `campaign.as_of`.
 
-    - Without the option `local_time`, return the begin.
-    - With `local_time`, a time of day, return the first instant at or after the begin that has this time of day in the
-      recipient's zone.
+    If the option `local_time` is not set, return the start. If it is set to a time of day, return the first instant, at
+    the start or later, with this time of day in the recipient's zone.
     """
     scheduled_for = definition.scheduled_for if definition.scheduled_for is not None else campaign.as_of
     begin = max(scheduled_for, campaign.as_of - _LATE)  # starting up to `_LATE` late changes no due time

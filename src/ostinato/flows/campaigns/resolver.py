@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.errors import OstinatoError, check_text, describe_exception, short_repr
 from ostinato.flows.campaigns.definition import Definition
 from ostinato.flows.definition import Agent, check_arguments
 from ostinato.flows.errors import SegmentFailed
@@ -67,5 +67,5 @@ async def _call_resolver(
                 yield name
             return
     except Exception as problem:
-        raise SegmentFailed(f"{place} raised {type(problem).__name__}: {problem}") from problem
+        raise SegmentFailed(f"{place} raised {describe_exception(problem)}") from problem
     raise SegmentFailed(f"{place} returned {short_repr(names)}, which is not a list of external ids")

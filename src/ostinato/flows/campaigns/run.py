@@ -1,9 +1,10 @@
 """Define the durable function `agent-campaign`, which carries out one campaign.
 
-It resolves the audience, sends until every recipient's turn is over, and returns the outcome.
+The function resolves the audience, sends until every recipient's turn is over, and returns the outcome.
 
-The state of a campaign is in its rows, which the modules `audience`, `sends` and `changes` write. So a recovered run
-continues from those rows, and two runs of one occurrence work on the same campaign.
+The state of a campaign is in its rows, which the modules `audience`, `sends` and `changes` write. So a run that
+continues on another node after a crash reads the state from these rows. If two runs were started for the same due time
+of a schedule, both work on the same campaign.
 """
 
 from __future__ import annotations
@@ -13,8 +14,6 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
-
-import orjson
 
 from ostinato.engine.executor import Fatal
 from ostinato.engine.listeners import wait_for_event
@@ -30,7 +29,7 @@ from ostinato.flows.campaigns.resolver import resolve_names
 from ostinato.flows.campaigns.sends import Progress
 from ostinato.flows.campaigns.store import campaign_statement, read_campaign
 from ostinato.flows.content import check_flow
-from ostinato.flows.definition import Agent
+from ostinato.flows.definition import Agent, read_declaration
 from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.errors import SegmentFailed
 from ostinato.flows.model import CLASSIC
@@ -79,7 +78,7 @@ class Surroundings:
     async def stored(self, agent: str) -> Mapping[str, Any] | None:
         """Return the newest stored declaration of an agent, or None if no node has declared it."""
         rows = await fetch_patiently(self.host.store, statement("declared_agent", name=agent))
-        return orjson.loads(rows[0][0]) if rows else None
+        return read_declaration(rows[0][0]) if rows else None
 
 
 class CampaignRun:

@@ -65,8 +65,8 @@ class Progress:
 def advance(place: Place, campaign_id: str, setting: Setting, direct: DirectRoom | None = None) -> Operation[Progress]:
     """Collect the turns of a campaign that are over, and begin new turns. Return the progress of the campaign.
 
-    With `direct`, at most `direct.room` turns begin. Some of them are added to `direct.begun`, and this node must
-    handle these itself. The runs of the sessions handle the others.
+    If `direct` is given, at most `direct.room` turns begin. The function adds some of these turns to `direct.begun`,
+    and this node must handle them itself. The runs of the sessions handle the other turns.
     """
     campaign = yield from lock_campaign(campaign_id)
     if campaign.over:
@@ -99,18 +99,16 @@ def _send(
     room: int,
     direct: DirectRoom | None,
 ) -> Operation[tuple[int, int, Micros | None]]:
-    """Begin the turns of due recipients: at most `room` turns, and at most as many as the campaign's rate and the
+    """Begin the turns of due recipients. Begin at most `room` turns, and at most as many as the campaign's rate and the
     agent's rate allow. Return three values:
 
     - the number of recipients that were processed: their turn was begun, or they were skipped or postponed
     - the number of begun turns
-    - the time when the next turn may begin, or None
+    - the time when the next turn may begin, if a limit allows no turn now; otherwise None
 
-    The third value is None, unless a limit allows no turn now. It then depends on the limit:
-
-    - `room` or the campaign's rate: the time when the campaign's rate allows the next turn; None if there is no such
-      rate
-    - the agent's rate: the time when both rates allow the next turn
+    If the agent's rate allows no turn now, the third value is the time when both rates allow the next turn. If `room`
+    or the campaign's rate allows none, the third value is the time when the campaign's rate allows the next turn, or
+    None if the campaign has no rate.
     """
     options, now = definition.options, place.now
     wait: Micros | None = None
@@ -168,8 +166,8 @@ def _accept(
 
     Return event rows. The caller must insert these rows, and must write the records in `recipients`, which are changed.
 
-    With `direct`, this node itself handles each turn that opens a session and has no flow. The runs of the sessions
-    handle all other turns. If this node is no longer in the table of nodes, `direct` is ignored.
+    If `direct` is given, this node itself handles each turn that opens a session and has no flow. The runs of the
+    sessions handle all other turns. If this node is no longer in the table of nodes, ignore `direct`.
     """
     if not recipients:
         return []

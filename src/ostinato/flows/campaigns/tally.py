@@ -36,8 +36,8 @@ class Tally:
 def read_tally(campaign: CampaignRecord) -> Operation[Tally]:
     """Return how many recipients of a campaign have each outcome, each reason and each variant.
 
-    If the campaign is over, return the counts that were stored when it ended. If no counts are stored, count the
-    recipients now. This is the case if the campaign is not over, or if an older version of Ostinato has ended it.
+    A campaign that ends stores these counts. If they are stored, return them. If they are not stored, count the
+    recipients now: the campaign is not over, or an older version of Ostinato has ended it.
     """
     if campaign.over and campaign.tallies is not None:
         stored = orjson.loads(campaign.tallies)

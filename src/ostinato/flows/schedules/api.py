@@ -18,11 +18,10 @@ from ostinato.flows.definition import Agent
 from ostinato.flows.model import MOST_ID
 from ostinato.flows.read_values import read_choice
 from ostinato.flows.schedules import operations
+from ostinato.flows.schedules.companion import COMPANION, COMPANION_NAME
 from ostinato.flows.schedules.definition import Definition, patched, read_definition, read_scheduler
 from ostinato.flows.schedules.operations import Scheduler
 from ostinato.flows.schedules.rows import (
-    COMPANION,
-    COMPANION_NAME,
     ScheduleRecord,
     ScheduleRunRecord,
     TriggeredRun,
@@ -73,7 +72,7 @@ def make_maker(host: Host) -> Maker:
 
 def make_scheduler(host: Host, place: Place, declared: Mapping[str, Any]) -> Scheduler:
     settings = read_scheduler(declared.get("scheduler") or {}, "the agent's scheduler")
-    return Scheduler(place, settings.timezone or declared["zone"], settings, make_maker(host))
+    return Scheduler(place, settings.tz or declared["tz"], settings, make_maker(host))
 
 
 class AgentSchedules:
@@ -128,7 +127,7 @@ class AgentSchedules:
         what = f"create agent schedule {digest(self._agent, id, document)}"
         id = read_id(id, scheduler)
         id = await self.create_as(scheduler, declared, id, "api", definition, request=(request_id, what))
-        return await self._created(id, definition)
+        return await self._read_created(id, definition)
 
     async def create_as(
         self,
@@ -158,7 +157,7 @@ class AgentSchedules:
 
         return await self._write(scheduler, *request, write)
 
-    async def _created(self, id: str, definition: Definition) -> CreatedSchedule:
+    async def _read_created(self, id: str, definition: Definition) -> CreatedSchedule:
         warnings = () if definition.allow_session_bootstrap or definition.target_kind == "segment" else (NO_BOOTSTRAP,)
         return CreatedSchedule(id, warnings, await self.get(id))
 
@@ -402,8 +401,11 @@ def _exists(place: Place, id: str) -> Operation[bool]:
 
 
 def check_agreement(agents: Sequence[Agent]) -> None:
-    """Check the scheduler settings of all agents of an app. Raise OstinatoError if two agents differ in a setting that
-    all agents must share, or if an agent with an external executor uses the default queue."""
+    """Check the scheduler settings of all agents of an app. Raise OstinatoError in these cases:
+
+    - Two agents differ in a setting that all agents must share.
+    - An agent with an external executor uses the default queue.
+    """
     for name in ("executor", "poll_interval_ms", "claim_ttl_seconds"):
         said = {agent.name: value for agent in agents if (value := getattr(agent.settings.scheduler, name)) is not None}
         if len(set(said.values())) > 1:

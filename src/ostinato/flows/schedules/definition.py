@@ -67,7 +67,7 @@ class SchedulerSettings:
     """
 
     enabled: bool = True
-    timezone: str | None = None
+    tz: str | None = None
     executor: str | None = None
     poll_interval_ms: int | None = None
     claim_ttl_seconds: int | None = None
@@ -168,7 +168,7 @@ class Definition:
         return hashlib.sha256(orjson.dumps(whole, option=orjson.OPT_SORT_KEYS)).hexdigest()
 
 
-def _known(document: object, fields: tuple[str, ...], place: str) -> Mapping[str, Any]:
+def _check_fields(document: object, fields: tuple[str, ...], place: str) -> Mapping[str, Any]:
     """Return `document` if it is an object that has only these fields. Otherwise raise OstinatoError."""
     if not isinstance(document, Mapping):
         raise OstinatoError(f"{place} {short_repr(document)} is not an object with {', '.join(fields)}")
@@ -187,7 +187,7 @@ def _text(value: object, place: str, most: int = 200) -> str:
 
 
 def read_on_missed(document: object, place: str) -> OnMissed:
-    parts = _known(document, ("policy", "max_runs", "max_age_seconds"), place)
+    parts = _check_fields(document, ("policy", "max_runs", "max_age_seconds"), place)
     policy = parts.get("policy")
     if policy not in ("skip", "catch_up"):
         raise OstinatoError(f"{place}.policy {short_repr(policy)} is neither 'skip' nor 'catch_up'")
@@ -201,7 +201,7 @@ def read_on_missed(document: object, place: str) -> OnMissed:
 def read_trigger(document: object, zone: str, place: str) -> tuple[str, str | None, Micros | None]:
     """Read a trigger. Return `("cron", expression, None)` or `("once", None, instant)`. A `run_at` without an offset is
     a local time in `zone`."""
-    parts = _known(document, ("type", "expr", "run_at"), place)
+    parts = _check_fields(document, ("type", "expr", "run_at"), place)
     kind = parts.get("type")
     if kind not in ("cron", "once"):
         raise OstinatoError(
@@ -265,13 +265,13 @@ def read_target(document: object, place: str) -> dict[str, Any]:
             "{'kind': 'segment', 'segment': {…}}"
         )
     if document["kind"] == "user":
-        parts = _known(document, ("kind", "user_external_id", "session_id"), place)
+        parts = _check_fields(document, ("kind", "user_external_id", "session_id"), place)
         target: dict[str, Any] = {"kind": "user"}
         target["user_external_id"] = _text(parts.get("user_external_id"), f"{place}.user_external_id")
         if parts.get("session_id") is not None:
             target["session_id"] = _text(parts["session_id"], f"{place}.session_id")
         return target
-    parts = _known(document, ("kind", "segment", "campaign_id", "options"), place)
+    parts = _check_fields(document, ("kind", "segment", "campaign_id", "options"), place)
     segment = parts.get("segment")
     if not isinstance(segment, Mapping):
         raise OstinatoError(f"{place}.segment {short_repr(segment)} is not an object such as {{'type': 'all'}}")
@@ -305,7 +305,7 @@ def read_metadata(document: object, place: str) -> dict[str, Any]:
 def read_definition(document: object, zone: str, place: str = "the schedule", *, bootstrap: bool = False) -> Definition:
     """Read a definition. If the document does not set `allow_session_bootstrap`, its value is `bootstrap`. Raises
     OstinatoError at the first mistake. The message names the place of the mistake."""
-    parts = _known(document, FIELDS, place)
+    parts = _check_fields(document, FIELDS, place)
     kind, expr, run_at = read_trigger(parts.get("trigger"), zone, f"{place}.trigger")
     allowed = parts.get("allow_session_bootstrap")
     if allowed is not None and not isinstance(allowed, bool):
@@ -335,7 +335,7 @@ def read_definition(document: object, zone: str, place: str = "the schedule", *,
 def patched(definition: Definition, patch: Mapping[str, Any], zone: str, place: str) -> Definition:
     """Return a copy of a definition, with the values of `patch` in place of the old ones. Raises OstinatoError if the
     patch is empty or invalid."""
-    _known(patch, FIELDS, place)
+    _check_fields(patch, FIELDS, place)
     if not patch:
         raise OstinatoError(f"{place}: an update changes nothing; give {', '.join(FIELDS)}")
     return read_definition({**definition.as_json(), **patch}, zone, place)
@@ -345,15 +345,15 @@ def read_scheduler(document: object, place: str) -> SchedulerSettings:
     """Read the setting `scheduler` of an agent. Raises OstinatoError if it is invalid."""
     if isinstance(document, SchedulerSettings):
         return document
-    parts = _known(document, tuple(field.name for field in fields(SchedulerSettings)), place)
+    parts = _check_fields(document, tuple(field.name for field in fields(SchedulerSettings)), place)
     enabled = read_truth(parts.get("enabled", True), f"{place}.enabled")
     executor = parts.get("executor")
     if executor is not None:
         read_choice(executor, f"{place}.executor", EXECUTORS)
-    zone = parts.get("timezone")
-    if zone is not None:
-        check_text(zone, f"{place}.timezone")
-        zones.zone(zone, f"{place}.timezone")
+    tz = parts.get("tz")
+    if tz is not None:
+        check_text(tz, f"{place}.tz")
+        zones.zone(tz, f"{place}.tz")
     numbers = {
         name: None if parts.get(name) is None else read_whole(parts[name], f"{place}.{name}", 1, MOST)
         for name in ("poll_interval_ms", "claim_ttl_seconds", "max_concurrent_runs")
@@ -361,7 +361,7 @@ def read_scheduler(document: object, place: str) -> SchedulerSettings:
     missed = parts.get("default_on_missed")
     return SchedulerSettings(
         enabled,
-        zone,
+        tz,
         executor,
         **numbers,
         default_on_missed=OnMissed() if missed is None else read_on_missed(missed, f"{place}.default_on_missed"),

@@ -16,9 +16,9 @@ import orjson
 from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound
 from ostinato.flows.errors import DefinitionError
+from ostinato.flows.schedules.companion import COMPANION_NAME
 from ostinato.flows.schedules.definition import Definition, SchedulerSettings
 from ostinato.flows.schedules.rows import (
-    COMPANION_NAME,
     StoredSchedule,
     place_of_stored,
     read_stored,
@@ -248,8 +248,8 @@ def update(scheduler: Scheduler, stored: StoredSchedule, definition: Definition)
 
 
 def _keep(before: Spec, after: Spec) -> Spec:
-    """Return the spec that an update stores. If both specs have the same JSON, this is `before`, so that the update
-    does not restart the schedule. Otherwise it is `after`."""
+    """Return the spec that an update stores. If both specs have the same JSON, return `before`, so that the update does
+    not restart the schedule. Otherwise return `after`."""
     return before if before.to_json() == after.to_json() else after
 
 
@@ -398,8 +398,8 @@ def _bring_up_to_date(scheduler: Scheduler, state: _Present, definition: Definit
 
 
 def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
-    """Create the schedule `stored` again, with `definition`. It was canceled when the code no longer declared it, and
-    now the code declares it again."""
+    """Create the schedule `stored` again, with `definition`. The schedule was canceled when the code no longer declared
+    it, and now the code declares it again."""
     place = scheduler.place
     new = _stored(scheduler, stored.id, stored.origin, definition, place.new_id(place.now))
     new = replace(new, version=stored.version + 1, created=stored.created)

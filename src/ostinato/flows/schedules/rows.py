@@ -14,7 +14,6 @@ from ostinato.errors import Conflict
 from ostinato.flows.schedules.definition import Definition, SchedulerSettings, read_definition
 from ostinato.flows.views import make_view
 from ostinato.model import Run, Status
-from ostinato.schedules.companions import Companion
 from ostinato.schedules.rows import read_detail, read_outcomes
 from ostinato.store.columns import getter, reader, table, writer
 from ostinato.store.contract import Operation, Row
@@ -22,7 +21,6 @@ from ostinato.store.sql import Statements
 from ostinato.when.instants import Micros, from_datetime, to_datetime
 
 _STOPPED = (Status.CANCELLED, Status.TERMINATED)
-COMPANION_NAME = "agents"  # in `Schedule.companion`
 TABLES = {
     "agent_schedule": table(
         "ostinato_agent_schedules",
@@ -106,7 +104,7 @@ class ScheduleRecord:
     trigger_type: str
     cron_expr: str | None
     run_at: datetime | None
-    timezone: str
+    tz: str
     allow_session_bootstrap: bool
     on_missed_policy: str
     max_runs: int | None
@@ -174,6 +172,7 @@ def record_of(row: Row, settings: SchedulerSettings) -> ScheduleRecord:
         segment_selector=definition.target.get("segment"),
         trigger_type=definition.trigger_type,
         cron_expr=definition.cron_expr,
+        tz=stored.timezone,
         run_at=None if definition.run_at is None else to_datetime(definition.run_at),
         allow_session_bootstrap=definition.allow_session_bootstrap,
         on_missed_policy=missed.policy,
@@ -221,10 +220,10 @@ def _nominal(run: Run) -> Micros:
 def _run_record(
     run: Run, stored: StoredSchedule, begun: Micros | None, campaign: CampaignEnd | None
 ) -> ScheduleRunRecord:
-    """Return the record of the occurrence with the run `run`.
+    """Return the record of an occurrence. `run` is the run of the occurrence.
 
-    `campaign` says how the campaign of the occurrence ended, or is None if there is no campaign. If the run was stopped
-    and there is a campaign, the record has the outcome of the campaign instead of that of the run.
+    `campaign` says how the occurrence's campaign ended, or is None if the occurrence has no campaign. If the run was
+    stopped, the record has the outcome of the campaign, if there is one. Otherwise it has the outcome of the run.
     """
     detail = read_detail(run.detail)
     result: dict[str, Any] = {}
@@ -261,17 +260,6 @@ def _run_record(
         to_datetime(detail["last"]) if "last" in detail else nominal,
         detail["origin"],
     )
-
-
-def _nothing(_: Sequence[Any]) -> Operation[None]:
-    yield from ()
-
-
-def _forget(ids: Sequence[str]) -> Operation[None]:
-    yield statement("forget_agent_schedules", [(id,) for id in ids])
-
-
-COMPANION = Companion(_nothing, _forget, _nothing, "app.agents.schedules(…).update, or the code that declares it")
 
 
 def find_refusal(namespace: str, agent: str, id: str, *, asked: bool) -> Operation[str | None]:

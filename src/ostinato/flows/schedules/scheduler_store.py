@@ -142,9 +142,9 @@ class SchedulerStore:
         result = to_json({**(metadata or {}), "outcome": outcome}, "the metadata")
 
         def write(now: Micros) -> Operation[None]:
-            (row,) = yield sql("runs_by_ids", [(claim.run_id,)])
+            rows = yield sql("runs_by_ids", [(claim.run_id,)])
             kinds = self._host.engine().kinds
-            owners = yield from lock_owners([whole_run(row)], kinds)
+            owners = yield from lock_owners([whole_run(row) for row in rows], kinds)
             run = yield from self._lock_held(claim)
             yield statement("finish_occurrence", id=run.id, result=result, now=now)
             yield sql("drop_timers", [(FUNCTION, run.id)])
@@ -154,8 +154,9 @@ class SchedulerStore:
         await self._write(write)
 
     async def fail_run(self, claim: Claim, reason: str, retry_at: datetime | None = None) -> None:
-        """Report that a claimed occurrence failed. With `retry_at`, it is due again at that time. Otherwise it ends
-        with the outcome `failed`. Raises `Conflict` if the claim has expired or the run is over."""
+        """Report that a claimed occurrence failed. If `retry_at` is given, the occurrence is due again at that time.
+        Otherwise the occurrence ends with the outcome `failed`. Raises `Conflict` if the claim has expired or the run
+        is over."""
         check_text(reason, "the reason")
         if retry_at is None:
             await self.complete_run(claim, "failed", {"reason": reason})
@@ -169,7 +170,10 @@ class SchedulerStore:
         await self._write(write)
 
     def _lock_held(self, claim: Claim) -> Operation[Run]:
-        """Lock and return the run of a claim. Raises `Conflict` if the claim has expired or the run is over."""
+        """Lock and return the run of a claim. Raises `Conflict` if the claim has expired, if the run is over or was
+        deleted, or if the status of the claim is not `claimed`."""
+        if claim.status != "claimed":
+            raise Conflict(f"a claim with the status {claim.status!r} holds no run; only one that is 'claimed' does")
         rows = yield sql("runs_for_update", [(claim.run_id,)])
         run = whole_run(rows[0]) if rows else None
         if run is None or run.status is not Status.WAITING or run.claim != claim.epoch:

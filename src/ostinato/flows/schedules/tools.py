@@ -324,8 +324,8 @@ class _Calls:
                 )
 
     def _check_room(self, place: Place, ctx: ToolContext, id: str) -> Operation[None]:
-        """Lock the user, and raise `Conflict` if the user already has `max_active` schedules from these tools. The
-        schedule `id` does not count, nor do canceled and completed schedules."""
+        """Lock the user, and raise `Conflict` if the user already has `max_active` schedules from these tools. Only
+        active and paused schedules count, and the schedule `id` does not count."""
         yield from _lock_user(place, ctx)
         names = {"namespace": place.namespace, "agent": place.agent, "user": ctx.user.external_id}
         ((count,),) = yield statement("count_agent_schedules", **names, besides=id)
@@ -383,7 +383,7 @@ def show(record: ScheduleRecord) -> dict[str, Any]:
         "schedule_id": record.id,
         "flow": record.flow,
         "trigger": trigger,
-        "timezone": record.timezone,
+        "tz": record.tz,
         "status": record.status,
         "next_run_at": None if record.next_run_at is None else record.next_run_at.isoformat(),
         "allow_session_bootstrap": record.allow_session_bootstrap,

@@ -15,7 +15,7 @@ import orjson
 
 from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.log import log
-from ostinato.engine.membership import list_nodes
+from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import stop
 from ostinato.errors import Conflict, OstinatoError
 from ostinato.journeys.api.queries import JourneyQueries
@@ -48,10 +48,12 @@ from ostinato.journeys.runtime.submit import (
 )
 from ostinato.journeys.task_kind import Request
 from ostinato.model import Run, Status, read_length
+from ostinato.run_views import RunInfo, run_info
 from ostinato.schedules.operations import edit
 from ostinato.schedules.operations.edit import Call
+from ostinato.store.contract import single, sql
 from ostinato.when.instants import SECOND
-from ostinato.why_unfinished import START_ONE
+from ostinato.why_unfinished import START_ONE, has_nodes, warn_without_nodes, why_not_over
 
 WAIT = "30s"  # how long a call waits for an instance to wait or end before it returns the status
 _TRIES = 20
@@ -64,11 +66,13 @@ class Journeys(JourneyQueries):
     # Definitions
 
     async def deploy(self, *sources: str | Path) -> list[DefinitionInfo]:
-        """Store definitions, either all or none. Return them with their `source`. A source is one of these:
+        """Store definitions: all of them, or none if one of them is refused. Return the stored versions with their
+        `source`. Each argument is one of these:
 
         - the text of a definition, with at least one line break
         - the path of a file
-        - the path of a folder, for all its files `*.journey.yaml`, `*.journey.yml` and `*.journey.json`, at any depth
+        - the path of a folder; each file `*.journey.yaml`, `*.journey.yml` or `*.journey.json` in the folder, at any
+          depth, is a definition
 
         Deploying the same content again changes nothing.
 
@@ -128,9 +132,9 @@ class Journeys(JourneyQueries):
     ) -> JourneyStatus:
         """Start a journey, by default its latest version, and return the status of the instance.
 
-        With `mode="sync"`, the call returns when the instance waits or ends, or after `wait`. With `mode="async"`, the
-        call returns at once. If `mode` is None, the definition decides. Two starts with the same `id` start only one
-        instance.
+        If `mode` is `"sync"`, the call returns when the instance waits or ends, at the latest after the time `wait`. If
+        `mode` is `"async"`, the call returns at once. If `mode` is None, the definition chooses the mode. Two starts
+        with the same `id` start only one instance.
         """
         api = self._api
         definition = await self.read_definition(name, version)
@@ -170,12 +174,12 @@ class Journeys(JourneyQueries):
         wait: Any = WAIT,
         request: Request | None = None,
     ) -> JourneyStatus:
-        """Submit the input that a step waits for. Return the status of the instance when it waits again or ends, or
-        after `wait`.
+        """Submit the input that a step waits for, and return the status of the instance. The call returns when the
+        instance waits again or ends, at the latest after the time `wait`.
 
-        With a `key`, the input is applied once, and repeated calls return the status that the first call returned.
-        Raise `StepNotActive` if the instance does not wait for this step, and `StepAnswered` if the key was used with
-        another input.
+        If several calls have the same `key`, the input is applied only once. The later calls return the status that the
+        first call returned. Raise `StepNotActive` if the instance does not wait for this step, and `StepAnswered` if an
+        earlier call used the key with another input.
         """
         api = self._api
         digest_ = digest(body)
@@ -258,23 +262,43 @@ class Journeys(JourneyQueries):
         return await call_api(api.runtime, definition, api.new_id(api.engine().clock.now()), digest_)
 
     async def wait(self, id: str, timeout: Any = None) -> JourneyOutcome:
-        """Wait until an instance has ended, and return its outcome. Raise `TimeoutError` after `timeout`."""
-        await self._snapshot(id)
-        async with asyncio.timeout(None if timeout is None else read_length(timeout, "timeout") / SECOND):
-            await self._api.engine().waiters.wait(id)
-            snapshot = await self._snapshot(id)
-            if await self._is_withheld(snapshot):
-                await self._api.engine().waiters.wait(f"{id}c")
+        """Wait until an instance has ended, and return its outcome. Logs a warning if no node runs on the store. Raise
+        `TimeoutError` after `timeout`; its message says what the instance waits for."""
+        api, seconds = self._api, None if timeout is None else read_length(timeout, "timeout") / SECOND
+        snapshot = await self._snapshot(id)
+        over = snapshot.run.status.over and not await self._is_withheld(snapshot)
+        try:
+            async with asyncio.timeout(seconds):
+                if not over and api.node() is None:
+                    what = f"a run of journey {snapshot.run.name!r}"
+                    await warn_without_nodes(api.store, api.engine().clock.now(), what, id)
+                await api.engine().waiters.wait(id)
                 snapshot = await self._snapshot(id)
+                if await self._is_withheld(snapshot):
+                    await api.engine().waiters.wait(f"{id}c")
+                    snapshot = await self._snapshot(id)
+        except TimeoutError:
+            words = await why_not_over(api.store, api.engine().clock.now(), self._run_info(id))
+            raise TimeoutError(f"journey {id} is not over: {words}") from None
         return await self._outcome(snapshot)
+
+    async def _run_info(self, id: str) -> RunInfo:
+        """Return the run of an instance. If it is over, and its synchronous compensation is not, return the run of the
+        compensation."""
+        snapshot = await self._snapshot(id)
+        if not await self._is_withheld(snapshot):
+            return run_info(snapshot.run)
+        rows = await self._api.store.read(lambda _: single(sql("runs_by_ids", [(f"{id}c",)])))
+        return run_info(whole_run(rows[0]))
 
     # Internals
 
     def _begin_here(
         self, run: Run, loaded: LoadedInstance, request: Request | None, begin: Callable[[Run], None]
     ) -> asyncio.Future[None]:
-        """Let this node work on `run`, the claimed run of an instance, by calling `begin(run)`. Return a future that is
-        done when the instance waits or ends."""
+        """Let this node work on `run`, which is the claimed run of an instance: hand the loaded instance and the
+        request over to the node's runner, then call `begin(run)`. Return a future that is done when the instance waits
+        or ends."""
         conductor = self._api.runner()
         conductor.hand_over(run, loaded, request)
         rest = conductor.rest_future(run.id)
@@ -372,7 +396,7 @@ class Journeys(JourneyQueries):
     async def _with_note(self, status: JourneyStatus, run_status: Status, *, withheld: bool = False) -> JourneyStatus:
         """Return the status. If the instance needs a node to continue and no node is running, add a note that says so.
 
-        `withheld` means that the instance has ended, but its synchronous compensation has not ended. The compensation
+        If `withheld` is true, the instance has ended, but its synchronous compensation has not ended. The compensation
         needs a node, too.
         """
         rests = not withheld and (status.over or status.steps or run_status.over or run_status is Status.WAITING)
@@ -383,9 +407,7 @@ class Journeys(JourneyQueries):
         return replace(status, note=note)
 
     async def _has_nodes(self) -> bool:
-        now = self._api.engine().clock.now()
-        nodes = await self._api.store.read(lambda _: list_nodes())
-        return any(node.lease_until >= now for node in nodes)
+        return await has_nodes(self._api.store, self._api.engine().clock.now())
 
     async def _earlier_answer(
         self, id: str, step: str, key: str | None, digest_: str, wait: Any

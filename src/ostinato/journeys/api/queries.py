@@ -34,6 +34,7 @@ from ostinato.journeys.runtime.perform_effects import JourneyRuntime
 from ostinato.journeys.runtime.runner import JourneyRunner
 from ostinato.journeys.runtime.snapshot import InstanceSnapshot, read_snapshot
 from ostinato.journeys.settings import JourneySettings
+from ostinato.journeys.store import statement
 from ostinato.journeys.task_kind import Request
 from ostinato.model import DEFAULT_NAMESPACE, Run
 from ostinato.store.contract import Operation, Row, Statement, Store, sql
@@ -100,8 +101,8 @@ class JourneyQueries:
     async def definition(self, name: str, version: str | None = None) -> DefinitionInfo:
         """Return a version of a journey, by default the latest, with `source`. Raise `NotFound` if there is none."""
         definition = await self.read_definition(name, version)
-        statement = sql("definition", namespace=self._api.namespace, name=definition.name, version=definition.version)
-        return whole_definition_info((await self._rows(statement))[0])
+        place = {"namespace": self._api.namespace, "name": definition.name, "version": definition.version}
+        return whole_definition_info((await self._rows(statement("definition", **place)))[0])
 
     async def read_definition(self, name: str, version: str | None = None) -> Definition:
         """Return a parsed definition, by default the latest version. Raise `NotFound` if the version is not stored."""
@@ -113,11 +114,11 @@ class JourneyQueries:
         the previous page."""
         check_limit(limit)
         cursor = {"namespace": self._api.namespace, "name": after[0], "version": after[1]}
-        return [definition_info(row) for row in await self._rows(sql("list_definitions", **cursor, limit=limit))]
+        return [definition_info(row) for row in await self._rows(statement("list_definitions", **cursor, limit=limit))]
 
     async def versions(self, name: str) -> list[DefinitionInfo]:
         """Return the versions of one journey, newest first. Raise `NotFound` if the journey has no versions."""
-        rows = await self._rows(sql("definition_versions", namespace=self._api.namespace, name=name))
+        rows = await self._rows(statement("definition_versions", namespace=self._api.namespace, name=name))
         if not rows:
             raise NotFound(f"there is no journey {name!r} in namespace {self._api.namespace!r}")
         return [definition_info(row) for row in rows]
@@ -125,14 +126,14 @@ class JourneyQueries:
     # Instances
 
     async def status(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyStatus:
-        """Return the status of an instance. With `guarded`, raise `NotFound` if the definition's read guard refuses the
-        request."""
+        """Return the status of an instance. If `guarded` is true, and the definition's read guard refuses the request,
+        raise `NotFound`."""
         snapshot = await self._snapshot(id, request, guarded)
         return status_of(snapshot.definition, snapshot.record, withheld=await self._is_withheld(snapshot))
 
     async def result(self, id: str, *, request: Request | None = None, guarded: bool = False) -> JourneyOutcome:
-        """Return the outcome of an instance. Raise `NotOver` if there is no outcome yet. With `guarded`, raise
-        `NotFound` if the definition's read guard refuses the request."""
+        """Return the outcome of an instance. Raise `NotOver` if there is no outcome yet. If `guarded` is true, and the
+        definition's read guard refuses the request, raise `NotFound`."""
         snapshot = await self._snapshot(id, request, guarded)
         if not snapshot.record.instance.over or await self._is_withheld(snapshot):
             raise NotOver(f"journey {id!r} is not over; it is at {snapshot.record.instance.current_state!r}")
@@ -150,7 +151,8 @@ class JourneyQueries:
         api, wanted = self._api, list(dict.fromkeys(ids))
 
         def read(_: int) -> Operation[tuple[set[str], list[InstanceSnapshot]]]:
-            rows = {row[0]: row for row in (yield sql("journey_versions", [(id,) for id in wanted]))} if wanted else {}
+            versions = (yield statement("journey_versions", [(id,) for id in wanted])) if wanted else []
+            rows = {row[0]: row for row in versions}
             gone: set[str] = set()
             guarded: list[InstanceSnapshot] = []
             for id in wanted:
@@ -182,7 +184,7 @@ class JourneyQueries:
             for version in dict.fromkeys(versions.values()):
                 definitions[version] = yield from load_definition(api.namespace, *version, api.runtime.definitions)
             wanted = [(id,) for id, version in versions.items() if definitions[version].spec.access.read is not None]
-            rows = (yield sql("bindings_by_ids", wanted)) if wanted else []
+            rows = (yield statement("bindings_by_ids", wanted)) if wanted else []
             stored = [Binding(*row) for row in rows]
             return [(definitions[binding.definition, binding.version], binding) for binding in stored]
 
@@ -202,8 +204,8 @@ class JourneyQueries:
     async def instance(
         self, id: str, *, request: Request | None = None, guarded: bool = False
     ) -> tuple[Definition, Instance]:
-        """Return (definition, instance) for the instance `id`. With `guarded`, raise `NotFound` if the definition's
-        read guard refuses the request."""
+        """Return (definition, instance) for the instance whose id is `id`. If `guarded` is true, and the definition's
+        read guard refuses the request, raise `NotFound`."""
         snapshot = await self._snapshot(id, request, guarded)
         return snapshot.definition, snapshot.record.instance
 
@@ -224,8 +226,8 @@ class JourneyQueries:
         Pass the cursor as `before` to get the next page. On the last page, the cursor is None. Any page may have fewer
         instances than `limit`.
 
-        With `guarded`, instances that a read guard hides are left out. If you filter by `phase`, an ended instance is
-        left out until its synchronous compensation has ended. Raise `OstinatoError` if `phase` is unknown.
+        If `guarded` is true, instances that a read guard hides are left out. If `phase` is not empty, an ended instance
+        is left out while its synchronous compensation still runs. Raise `OstinatoError` if `phase` is unknown.
         """
         if phase not in ("", "RUNNING", "SUCCEEDED", "FAILED"):
             raise OstinatoError(f"phase {phase!r} is unknown; there are RUNNING, SUCCEEDED and FAILED")
@@ -238,7 +240,7 @@ class JourneyQueries:
         sources = [partial(_ids, namespace, *source) for source in filters or [("list_journeys", {})]]
 
         def read_records(ids: list[str]) -> Operation[list[JourneyRecord]]:
-            rows = yield sql("journeys_by_ids", [(id,) for id in ids])
+            rows = yield statement("journeys_by_ids", [(id,) for id in ids])
             return [read_record(row) for row in sorted(rows, key=run_id_of, reverse=True)]
 
         def read_page(_: int) -> Operation[list[InstanceSnapshot]]:
@@ -262,7 +264,8 @@ class JourneyQueries:
     async def bindings(
         self, *, name: str = "", subject: str = "", after: str = "", limit: int = 100
     ) -> list[BindingInfo]:
-        """Return bindings, sorted by id. `name` is a journey's name. `after` is the last id of the previous page."""
+        """Return a page of bindings, sorted by id. The filters are `name`, the name of a journey, and `subject`. An
+        empty filter matches all bindings. `after` is the last id of the previous page."""
         check_limit(limit)
         filters = {"definition": name, "subject": subject, "after": after, "limit": limit}
         return await self._api.store.read(lambda _: list_bindings(self._api.namespace, filters))
@@ -304,9 +307,9 @@ class JourneyQueries:
         over = {id for id, status, _, _ in rows if status not in ("ready", "active", "waiting", "buffered")}
         return {id for child, id in compensations.items() if child not in over}
 
-    async def _rows(self, statement: Statement) -> list[Row]:
+    async def _rows(self, query: Statement) -> list[Row]:
         def read(_: int) -> Operation[list[Row]]:
-            return (yield statement)
+            return (yield query)
 
         return await self._api.store.read(read)
 
@@ -320,5 +323,5 @@ def _compensates(snapshot: InstanceSnapshot) -> bool:
     return rules is not None and rules.mode == "sync" and snapshot.record.instance.compensating is Compensating.YES
 
 
-def _ids(namespace: str, statement: str, parameters: Mapping[str, str], start: str, skip: str, limit: int) -> Statement:
-    return sql(statement, namespace=namespace, **parameters, start=start, skip=skip, limit=limit)
+def _ids(namespace: str, name: str, parameters: Mapping[str, str], start: str, skip: str, limit: int) -> Statement:
+    return statement(name, namespace=namespace, **parameters, start=start, skip=skip, limit=limit)

@@ -57,8 +57,8 @@ async def call_api(runtime: JourneyRuntime, definition: Definition, id: str, sta
 
 
 def error_problem(ending: Ending) -> dict[str, Json]:
-    """Return the error of a failed instance as an RFC 9457 problem. Its `type` is the type that the failure names, else
-    the error code if that is a URI, else `about:blank`."""
+    """Return the error of a failed instance as an RFC 9457 problem. If the failure names a `type`, the problem has this
+    `type`. Otherwise the `type` is the error code if the code is a URI, and `about:blank` if not."""
     code = str(ending.code)
     problem: dict[str, Json] = {"type": code if ":" in code else "about:blank", "title": ending.reason or code}
     problem |= {name: one for name, one in (ending.problem or {}).items() if ending.kind is Termination.FAIL}

@@ -104,7 +104,8 @@ def _labels(tags: tuple[str, ...], attributes: Mapping[str, str]) -> dict[str, J
 
 
 def active_steps(definition: Definition, instance: Instance) -> dict[str, Frame]:
-    """Return a dict from state id to frame, for the frames (positions in a graph) that wait for an input."""
+    """Return a dict from state id to frame. The dict contains the frames that wait for an input. A frame is a position
+    in a graph."""
     steps: dict[str, Frame] = {}
     for frame in instance.frames.values():
         if frame.rest is Rest.PARKED and not instance.over:
@@ -117,8 +118,8 @@ def active_steps(definition: Definition, instance: Instance) -> dict[str, Frame]
 def status_of(
     definition: Definition, record: JourneyRecord, *, step: str | None = None, withheld: bool = False
 ) -> JourneyStatus:
-    """Return the status of an instance. With `step`, the status includes the fields that this step adds to its
-    response. With `withheld`, the phase in the status is `RUNNING`, even if the instance has ended."""
+    """Return the status of an instance. If `step` is not None, the status includes the fields that this step adds to
+    its response. If `withheld` is true, the phase in the status is `RUNNING`, even if the instance has ended."""
     instance = record.instance
     steps = active_steps(definition, instance)
     lifecycle = definition.spec.lifecycle

@@ -43,8 +43,9 @@ def check(
 ) -> list[Problem]:
     """Return all problems of a definition, in the order of its lines.
 
-    If there are `settings`, also report what these settings lack, such as a value of `platform.config`. `unread` holds
-    the paths of values that could not be read. Problems that an unread value may have caused are left out.
+    If `settings` is not None, also report what the settings lack, such as a required value of `platform.config`.
+    `unread` is the set of the paths of values that could not be read. Problems that an unread value may have caused are
+    left out.
     """
     every = tuple(parts(definition))
     languages = plugins.languages if languages is None else languages

@@ -19,7 +19,7 @@ def ids(checking: CheckContext) -> Iterator[Finding]:
     """Report each state whose id is not valid. These ids are not valid:
 
     - an id that is blank, too long, or contains a NUL character
-    - `.` and `..`, because the id is a part of the step's URL, where they mean another path
+    - `.` and `..`; the id is a part of the step's URL, and these two would change the path of the URL
     """
     for graph, id, _ in checking.definition.states():
         if id in (".", ".."):

@@ -88,9 +88,12 @@ def find_cycles(graph: Graph) -> list[list[str]]:
 
 
 def _walk(first: str, ways: Mapping[str, Iterable[str]], seen: set[str], left: list[str]) -> None:
-    """Visit `first` and all states that `first` leads to, depth-first. Skip the states in `seen`. `ways` maps each
-    state to its next states. Each visited state is added to `seen` before its next states are visited, and appended to
-    the list `left` after they were visited (post-order)."""
+    """Visit `first` and all states that can be reached from it, depth-first. Skip the states in `seen`. `ways` maps
+    each state to its next states.
+
+    Add each visited state to `seen` before its next states are visited. Append it to `left` after they have been
+    visited (post-order).
+    """
     if first in seen:
         return
     seen.add(first)

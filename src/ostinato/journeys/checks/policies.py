@@ -30,7 +30,8 @@ def resilience(checking: CheckContext) -> Iterator[Finding]:
 
 
 def client_auth(checking: CheckContext) -> Iterator[Finding]:
-    """Report authentication policies that lack a field that their `kind` requires, or that have an invalid value."""
+    """Report faults of authentication policies: a field that the policy's `kind` requires is missing, or a value is
+    invalid."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
         for missing in _missing(policy):

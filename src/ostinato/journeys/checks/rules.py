@@ -20,10 +20,12 @@ from ostinato.journeys.task_kind import Plugins
 class CheckContext:
     """The values that a rule can use to check a definition.
 
-    - `configured`: whether `settings` belong to the engine that will run the definition; if not, they are the defaults
+    - `configured`: true if `settings` are those of the engine that will run the definition; false if they are the
+      defaults
     - `unread`: the paths that could not be read; the definition has substitute values there
 
-    Findings at the paths in `unread` are dropped. A rule that reports a missing value must first check `knows_all`.
+    Findings at the paths in `unread` are dropped. Before a rule reports that a value is missing, it must check with
+    `knows_all` that the value is not merely unread.
     """
 
     definition: Definition
@@ -37,7 +39,8 @@ class CheckContext:
 
     def knows(self, path: Path) -> bool:
         """Return whether the definition has the real value at `path`. Return False if this value, or a value that
-        contains it, could not be read. Values inside it are not considered: see `knows_all`."""
+        contains it, could not be read. Values inside the value at `path` are not checked here; `knows_all` checks them,
+        too."""
         return not is_unread(self.unread, path)
 
     def knows_all(self, path: Path) -> bool:

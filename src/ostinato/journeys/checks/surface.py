@@ -108,12 +108,18 @@ def bound_names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def route(checking: CheckContext) -> Iterator[Finding]:
-    """Report a path of an API that begins like one of the server's own paths, so that calls never reach the API."""
+    """Report an API whose path calls never reach: because it begins like one of the server's own paths, or because the
+    path of a request, as the server compares it, has no such characters."""
     route_ = checking.definition.spec.bindings.http.route
-    first = "" if route_ is None else re.split("[/:]", route_.path.strip("/"))[0]
-    if first in OWN_PATHS:
-        path = (*_HTTP, "route", "path")
+    if route_ is None:
+        return
+    path = (*_HTTP, "route", "path")
+    first = re.split("[/:]", route_.path.strip("/"))[0]
+    if first in OWN_PATHS or first == "openapi.json":
         yield Finding(path, f"what begins with /{first} is the server's own API", "choose another path, such as /v2/…")
+    if never := sorted(set(route_.path) & set("%?#")):
+        words = f"no request has {' or '.join(map(repr, never))} in its path, which is compared decoded"
+        yield Finding(path, words, "write the path without encoding and without a query")
 
 
 def responses(checking: CheckContext) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Send and receive messages over a pipe. A message is four bytes for its length, and then JSON.
 
 This module imports nothing else of Ostinato, so that a worker is small and starts quickly. Times come from the
-machine's clock, because processes do not run on virtual time.
+machine's clock. The virtual clock of tests does not apply here, because worker processes run in real time.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def framed(message: bytes) -> bytes:
 
 
 def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
-    """Write framed messages. Raise `Gone` if the reader has closed the pipe. Raise `Late` if the reader has not read
-    everything by the monotonic time `until`. With `until`, the descriptor must be non-blocking."""
+    """Write framed messages. Raise `Gone` if the reader has closed the pipe. If `until` is not None, the descriptor
+    must be non-blocking. Raise `Late` if the reader has not read everything by the monotonic time `until`."""
     rest = memoryview(messages)
     while rest:
         if until is not None:
@@ -43,7 +43,7 @@ def write(descriptor: int, messages: bytes, until: float | None = None) -> None:
 
 
 class Reader:
-    """Reads messages of at most `most` bytes from a pipe, with few system calls."""
+    """Reads messages from a pipe, with few system calls. `most` is the maximum length of a message, in bytes."""
 
     def __init__(self, descriptor: int, most: int) -> None:
         self._descriptor = descriptor
@@ -51,16 +51,17 @@ class Reader:
         self._held = bytearray()
 
     def read(self, until: float | None = None) -> bytes:
-        """Return the next message. Raise `Late` if it has not arrived by the monotonic time `until`, and `Gone` if the
-        pipe was closed or the message is too long. With `until`, the descriptor must be non-blocking."""
+        """Return the next message. Raise `Gone` if the pipe was closed or the message is too long. If `until` is not
+        None, the descriptor must be non-blocking. Raise `Late` if the whole message has not arrived by the monotonic
+        time `until`."""
         while (message := self._next()) is None:
             self._fill(until)
         return message
 
     def read_some(self, until: float) -> list[bytes]:
-        """Wait for a message, and return it with all further messages that were read with it. Raise `Late` if no
-        message has arrived by the monotonic time `until`, and `Gone` if the pipe was closed or a message is too long.
-        The descriptor must be non-blocking."""
+        """Wait for a message. Return it together with all further messages that have been read completely. Raise `Late`
+        if no message has arrived by the monotonic time `until`, and `Gone` if the pipe was closed or a message is too
+        long. The descriptor must be non-blocking."""
         messages = [self.read(until)]
         while (message := self._next()) is not None:
             messages.append(message)

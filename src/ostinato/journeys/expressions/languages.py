@@ -11,6 +11,7 @@ from importlib.util import find_spec
 
 import orjson
 
+from ostinato.errors import install_hint
 from ostinato.journeys.expressions.codes import Code
 from ostinato.journeys.expressions.contract import BINDINGS, Evaluation, Failure, Language, PendingEvaluation, Value
 from ostinato.journeys.expressions.plain import (
@@ -51,8 +52,8 @@ def languages(settings: ExpressionSettings | None = None) -> Mapping[str, Langua
 
 
 class PlainLanguage:
-    """The language `plain`, which every installation has. Its expressions can only compute values, and their work is
-    limited. So they are evaluated in this process, without a worker."""
+    """The language `plain`, which every installation has. An expression in `plain` can only compute a value, and its
+    amount of work is limited. So it is evaluated in this process, without a worker."""
 
     name = PLAIN
 
@@ -130,7 +131,7 @@ class SandboxedLanguage:
         if find_spec(self._module) is not None:
             return None
         return (
-            f"lang {self.name} is not installed here; pip install 'ostinato[{self.name}]'"
+            f"lang {self.name} is not installed here; {install_hint(self.name)}"
             " (where there is no wheel for the platform, use another language)"
         )
 

@@ -147,11 +147,12 @@ class _RequestQueue:
 
     @property
     def slow(self) -> int:
-        """The number of waiting requests that may use a slow place. It is the sum of two counts:
+        """A lower bound of the number of waiting requests that may use a slow place. It is 0 only if there is no such
+        request. It is the sum of two counts:
 
-        - the suspects
-        - the expressions of the requests that must use a slow place, because they stalled or their worker died; several
-          such requests with the same expression count as one
+        - the number of suspects
+        - the number of different expressions of the requests that must use a slow place, because they stalled or their
+          worker died
         """
         return len(self._alone) + len(self._suspects)
 
@@ -196,9 +197,10 @@ class _RequestQueue:
 
     @staticmethod
     def _from(*queues: tuple[deque[_Job], int]) -> list[_Job]:
-        """Take a batch of requests from pairs (queue, limit), in order. From each queue, requests are taken until the
-        whole batch has `limit` requests. The batch ends before its size would exceed `BATCH_BYTES`, unless its first
-        request alone is larger. Requests whose caller no longer waits are dropped."""
+        """Return a batch of requests, and remove them from their queues. `queues` has pairs (queue, limit). Requests
+        are taken from each queue in order, until the whole batch has as many requests as the limit of this queue. The
+        batch ends before its size would exceed `BATCH_BYTES`, unless its first request alone is larger. Requests whose
+        caller no longer waits are dropped."""
         batch: list[_Job] = []
         size = 0
         for queue, most in queues:
@@ -245,11 +247,11 @@ class Pool:
     def _wake(self, queue: _RequestQueue, loop: asyncio.AbstractEventLoop) -> None:
         """Let more workers serve `queue`, within the limits of the pool:
 
-        - If requests wait that may use a slow place, one more worker serves them.
-        - If at least `WORTH` requests wait for a quick place, or if requests wait and no worker on a quick place serves
-          the queue, one more worker serves them.
-        - If fewer requests wait for a quick place, check again after `WHILE_S` seconds. One more worker then serves
-          those that still wait.
+        - If any requests may use a slow place, one more worker serves requests on a slow place.
+        - One more worker serves requests on a quick place in two cases: at least `WORTH` requests wait for a quick
+          place, or requests wait and no worker serves the queue on a quick place.
+        - In other cases, requests that wait for a quick place wait for the busy workers at first. If requests still
+          wait after `WHILE_S` seconds, one more worker serves them.
         """
         if queue.slow:
             self._add_drain(queue, loop, _Lane.SLOW)
@@ -495,10 +497,10 @@ class _BatchRun:
         return self._since + job.request.deadline_s + self._pool._settings.patience_s
 
     def _go_on_slowly(self) -> bool:
-        """Handle a stalled worker, and return whether the caller must keep waiting for it. The module explains the
-        words.
+        """Handle a stalled worker, and return whether the caller must keep waiting for this worker. The module explains
+        the words.
 
-        - If the batch occupies a slow place, handle it as if the worker had died, and return False.
+        - If the batch occupies a slow place, handle it as if the worker had died. Return False.
         - If the batch was sent together, queue its unanswered requests again, to be sent apart. Return False.
         - If the batch was sent apart, and a slow place is free, move the request in progress to the slow place. Queue
           the other unanswered requests again. Return True.

@@ -115,8 +115,8 @@ class Process:
 
     def receive(self, until: float) -> list[dict[str, Json]]:
         """Return the answers that have arrived, at least one. The field `at` of an answer is the index of its request.
-        Raise `frames.Late` if none arrives by the monotonic time `until`; the worker still runs. Raise `Died` if the
-        worker has died."""
+        Raise `frames.Late` if no answer arrives by the monotonic time `until`; in this case, the worker still runs.
+        Raise `Died` if the worker has died."""
         try:
             return [orjson.loads(message) for message in self._answers.read_some(until)]
         except (frames.Gone, ValueError):
@@ -124,7 +124,8 @@ class Process:
             raise self._cause() from None
 
     def end(self) -> None:
-        """Kill the process from any thread. The thread that uses it notices and cleans up."""
+        """Kill the process. Any thread may call this method. The thread that uses the process notices the end, and
+        cleans up."""
         self._child.kill()
 
     def kill(self, wait_first: bool = False) -> None:
@@ -139,7 +140,8 @@ class Process:
         self._close()
 
     def forget(self) -> None:
-        """In a forked copy of the parent process, close the pipes to the worker. The parent keeps its worker."""
+        """Close the pipes to the worker, but do not kill the worker. Call this only in a forked copy of the parent
+        process, because the worker still belongs to the parent."""
         self._child.returncode = 0
         self._errors.close()
         self._close()

@@ -197,7 +197,8 @@ class Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """The pause between retries. Without a `kind`, it is exponential if there is a `factor`, otherwise fixed."""
+    """The pause between retries. If there is no `kind`, the pause is exponential if there is a `factor`, and fixed
+    otherwise."""
 
     kind: str | None = key("kind", one_of("fixed", "exponential"), None)
     base_delay_ms: int | None = key("baseDelayMs", milliseconds(0), None)
@@ -219,7 +220,7 @@ class Breaker:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bulkhead:
-    """How many calls may run at once, and how many may wait."""
+    """The limits of a bulkhead: how many calls may run at once, and how many may wait."""
 
     most: int = key("maxConcurrent", whole(1))
     queue: int = key("queueSize", whole(0), 0)

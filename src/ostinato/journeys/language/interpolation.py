@@ -109,8 +109,10 @@ def fill_known(template: str, context: Mapping[str, Json]) -> str:
 
 
 def quote_in_url(text: str, at: int) -> str:
-    """Return `text` as it is written in a URL. At position 0, `text` is the base of the URL, and stays unchanged. At
-    other positions it is quoted. `.` and `..` cannot be quoted, so raise `UnsafeUrlPart` for them."""
+    """Return the text that a value becomes in a URL. `at` is the position of the value in the URL. A value at position
+    0 is the base of the URL, and stays unchanged. At any other position the value is quoted. There, raise
+    `UnsafeUrlPart` if the value is `.` or `..`: it would change the path of the URL, and quoting does not prevent
+    this."""
     if at and text in (".", ".."):
         raise UnsafeUrlPart(f"a value in the URL is {text!r}, which would change the path")
     return text if at == 0 else quote(text, safe="")

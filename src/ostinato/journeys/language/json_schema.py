@@ -193,8 +193,8 @@ class _Cost:
 
 
 def _estimate_cost(schema: Any, value: Any) -> _Cost:
-    """Estimate the cost of validating a value. If the estimate would take too long, the cost is infinite. But
-    `most_of_one` is 0 if the schema has no `anyOf` and no `oneOf`."""
+    """Estimate the cost of validating a value. If the estimate itself would take too long, all numbers of the cost are
+    infinite. There is one exception: `most_of_one` is 0 if the schema has no `anyOf` and no `oneOf`."""
     counting = _CostCounter(schema)
     try:
         total = counting.count(schema, value)
@@ -292,8 +292,8 @@ def _size(value: Any, most: int) -> int:
 
 
 def _patterns_too_large(schema: Any) -> tuple[Path, str] | None:
-    """Return (path, message) for the first regular expression that cannot be compiled, or that takes too much memory
-    together with those before it. Return None if there is none."""
+    """Return (path, message) for the first regular expression that cannot be used: it cannot be compiled, or it takes
+    too much memory together with the regular expressions before it. Return None if all of them can be used."""
     sizes: dict[str, int] = {}
     for path, pattern in _patterns(schema):
         if pattern in sizes:

@@ -114,8 +114,8 @@ def _time_out(definition: Definition, transitions: Transitions) -> None:
 
 
 def _decide_compensation(transitions: Transitions, evaluated: Evaluated) -> bool:
-    """Store in `transitions.compensating` whether the ended instance is compensated. It becomes `YES` if at least one
-    outcome in `evaluated` is true, otherwise `NO`. The outcomes are those of the `alsoFor` predicates.
+    """Store in `transitions.compensating` whether the ended instance is compensated. `evaluated` has the outcomes of
+    the `alsoFor` predicates. If at least one of them is true, store `YES`. Otherwise store `NO`.
 
     Return True if this call stored the decision. If the instance has not ended, or the decision was made before, change
     nothing and return False.

@@ -82,10 +82,12 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A position in a graph: the frame is in the state `state` of the graph whose path is `path`. `visit` is the number
-    of states that the frame has entered so far, so each entry of a state has another number. A timer or a result
-    carries the frame's id and `visit`. If the frame's `visit` has changed since then, the timer or result is
-    outdated."""
+    """A position in a graph: the frame is in the state `state` of the graph whose path is `path`.
+
+    `visit` counts the states that the frame has entered so far, so it changes whenever the frame enters a state. A
+    timer or a result of an effect names the frame's id and the `visit` for which it was requested. If the frame has
+    another `visit` now, the timer or result is outdated.
+    """
 
     id: str
     path: Path
@@ -111,8 +113,11 @@ DEADLINE = "journey:deadline"
 @dataclass(frozen=True, slots=True)
 class Instance:
     """An instance of a journey. `extra_bindings` are further variables for expressions, such as `outcome` in a
-    compensation. If `scheduled` is true, a state that waits for an input is an error, because no caller could submit
-    the input. It is true for runs of bindings and their compensations, for calls of APIs, and for read guards."""
+    compensation.
+
+    If `scheduled` is true, a state that waits for an input is an error, because no caller could submit the input.
+    `scheduled` is true for runs of bindings and their compensations, for calls of APIs, and for read guards.
+    """
 
     id: str
     definition: str

@@ -107,8 +107,8 @@ class Transitions:
         return False
 
     def on_timer_due(self, purpose: str) -> bool:
-        """Apply the timer `purpose` to the frame that waits for it. Return False if no frame waits for this timer, or
-        if the timer is not due yet."""
+        """Let the frame that waits for a timer continue. `purpose` identifies the timer. Return False if no frame waits
+        for this timer, or if the timer is not due yet."""
         for frame in self.frames.values():
             is_due = frame.due is not None and frame.due <= self._now
             if frame.rest is Rest.PARKED and frame.timer == purpose and is_due:
@@ -249,8 +249,13 @@ class Transitions:
                 raise AssertionError(state)
 
     def _choose(self, frame: Frame, state: Choice, outcomes: tuple[Outcome, ...]) -> None:
-        """Take the first case whose predicate is true, or else the default. If a predicate before that case has failed
-        or is neither true nor false, end the frame with an internal error. Failures of later predicates are ignored."""
+        """Continue with the first case whose predicate is true, or with the default if no predicate is true. Check the
+        predicates in order, and ignore those after the first true one. End the frame with an internal error in these
+        cases:
+
+        - A checked predicate has failed, or is neither true nor false.
+        - No predicate is true, and there is no default.
+        """
         for case, outcome in zip(state.choices, outcomes, strict=True):
             if isinstance(outcome, Failure):
                 return self._fail_internally(frame.id, outcome.message, outcome.code)
@@ -284,7 +289,8 @@ class Transitions:
         self._end_frame(id, ending)
 
     def _child_ended(self, id: str) -> None:
-        """Continue the frame `id` after one of its children ended: return from the subjourney, or join the branches."""
+        """Continue a frame after one of its children ended: return from the subjourney, or join the branches. `id` is
+        the id of the frame that continues."""
         frame = self.frames.get(id)
         if frame is None or frame.rest is not Rest.SPLIT:
             return

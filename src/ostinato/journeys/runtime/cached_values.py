@@ -7,8 +7,9 @@ from collections.abc import Callable
 import orjson
 
 from ostinato.errors import OstinatoError
+from ostinato.journeys.store import statement
 from ostinato.model import Json
-from ostinato.store.contract import Operation, Row, Store, sql
+from ostinato.store.contract import Operation, Row, Store
 from ostinato.when.instants import SECOND, Micros
 
 LARGEST = 1 << 20  # bytes of one value
@@ -25,7 +26,7 @@ class StoreCache:
         now = self._now()
 
         def read(_: int) -> Operation[list[Row]]:
-            return (yield sql("cached", [(key,)], namespace=self._namespace, now=now))
+            return (yield statement("cached", [(key,)], namespace=self._namespace, now=now))
 
         rows = await self._store.read(read)
         return orjson.loads(rows[0][1]) if rows else None
@@ -39,7 +40,7 @@ class StoreCache:
         row = (self._namespace, key, written, None if ttl_s is None else now + ttl_s * SECOND)
 
         def put(_: int) -> Operation[None]:
-            yield sql("cache", [row])
-            yield sql("forget_cached", now=now, limit=_BITE)
+            yield statement("cache", [row])
+            yield statement("forget_cached", now=now, limit=_BITE)
 
         await self._store.run(put)

@@ -1,6 +1,6 @@
 """Write the changes of instances to the store.
 
-The writer holds the instance's run by a claim or a lock. One transaction writes the whole change: the instance, its
+The caller must have claimed or locked the instance's run. One transaction writes the whole change: the instance, its
 timers, its labels and its events.
 """
 
@@ -14,7 +14,7 @@ import orjson
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import event_row, timer_row
 from ostinato.engine.rows import insert_row as insert_run_row
-from ostinato.engine.runs import End, Ended, created
+from ostinato.engine.runs import End, Ended, created_event
 from ostinato.journeys.bindings import carry_context
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.states import Wait, Webhook
@@ -23,6 +23,7 @@ from ostinato.journeys.machine.decision import Compensate, Decision, JourneyEven
 from ostinato.journeys.machine.model import Instance, Rest, Termination
 from ostinato.journeys.rows import KIND, JourneyRecord, insert_row, labels, update_row
 from ostinato.journeys.runtime.compensation import compensation_run
+from ostinato.journeys.store import statement
 from ostinato.journeys.task_kind import TaskProblem
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, sql
@@ -60,7 +61,7 @@ class Change:
     on_problem: Callable[[TaskProblem], Decision] | None = None
     stamped: bool = False
     # The original decision, if an earlier attempt replaced it with that of `on_problem`.
-    intended: tuple[JourneyRecord, list[JourneyEvent]] | None = None
+    intended: tuple[JourneyRecord, list[JourneyEvent], bool] | None = None
 
     @property
     def instance(self) -> Instance:
@@ -71,7 +72,8 @@ class Change:
         return self.instance.over and (self.before is None or not self.before.instance.over)
 
     def add(self, decision: Decision) -> None:
-        """Replace the instance by that of `decision`, and append the events of `decision`."""
+        """Apply `decision` to the change: replace the instance by the instance of `decision`, and append the events of
+        `decision`. If `decision` has a `Compensate` effect, writing the change also starts the compensation."""
         self.after = replace(self.after, instance=decision.instance)
         self.events += decision.events
         self.compensate = self.compensate or any(isinstance(one, Compensate) for one in decision.effects)
@@ -84,12 +86,13 @@ class Change:
 
 
 def write_changes(changes: Sequence[Change], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
-    """Write these changes, except the status of their runs. Return the events for the caller to write."""
+    """Write these changes to the store, but not the status of their runs. Return the rows of the events; the caller
+    must insert them."""
     events: list[Row] = []
     for change in changes:
         if change.on_problem is not None:  # each attempt starts from the original decision
-            change.intended = change.intended or (change.after, change.events)
-            change.after, change.events = change.intended
+            change.intended = change.intended or (change.after, change.events, change.compensate)
+            change.after, change.events, change.compensate = change.intended
         for extra_write in change.extra_writes:
             done = yield from extra_write(change.run, now, kinds)
             if not isinstance(done, TaskProblem):
@@ -103,12 +106,13 @@ def write_changes(changes: Sequence[Change], now: Micros, kinds: Kinds) -> Opera
             break
     fresh = [change for change in changes if change.before is None]
     if fresh:
-        yield sql("insert_journeys", [insert_row(change.after) for change in fresh])
+        yield statement("insert_journeys", [insert_row(change.after) for change in fresh])
     if len(fresh) < len(changes):
-        yield sql("update_journeys", [update_row(change.after) for change in changes if change.before is not None])
+        stored = [change for change in changes if change.before is not None]
+        yield statement("update_journeys", [update_row(change.after) for change in stored])
     labels_ = [row for change in changes for row in _labels(change)]
     if labels_:
-        yield sql("label_journeys", labels_)
+        yield statement("label_journeys", labels_)
     yield from _timers(changes)
     children = [compensation_run(change.run, now) for change in changes if change.compensate]
     if children:
@@ -117,7 +121,7 @@ def write_changes(changes: Sequence[Change], now: Micros, kinds: Kinds) -> Opera
     scheduled = [change.after for change in changes if change.ends and change.after.binding is not None]
     if scheduled:
         yield from carry_context(scheduled, now)
-    events += [created(run, now) for run in children]
+    events += [created_event(run, now) for run in children]
     for change in changes:
         events += [_event(change, event, now) for event in change.events]
     return events
@@ -168,9 +172,9 @@ def run_end(change: Change) -> End:
 def end_runs(
     changes: Sequence[Change], now: Micros, status: Status | None = None
 ) -> Operation[tuple[list[Row], list[Ended]]]:
-    """End the locked runs of ended instances. A node that has claimed a run loses its claim. Each run gets `status`, or
-    the status of its instance if `status` is None. Return (rows of the events, an `Ended` for each run). The caller
-    inserts the events."""
+    """End the locked runs of ended instances. A node that has claimed one of these runs loses its claim. If `status` is
+    None, each run gets the status of its instance. Otherwise each run gets `status`. Return (rows of the events, an
+    `Ended` for each run). The caller must insert the events."""
     ends = [run_end(change) for change in changes]
     for end in ends:
         end.status = status or end.status

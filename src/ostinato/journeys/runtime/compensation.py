@@ -14,8 +14,9 @@ from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.decision import Decision
 from ostinato.journeys.machine.pending_effects import outcome_json
 from ostinato.journeys.rows import KIND, read_record
+from ostinato.journeys.store import statement
 from ostinato.model import Run, Status
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 
 _GRAPH = ("spec", "compensation")
@@ -51,7 +52,7 @@ def begin_compensation(run: Run, parent: str, now: Micros) -> Operation[tuple[De
     """Begin the instance of `run`, which compensates the ended instance with the id `parent`. The new instance starts
     with the final context of the ended instance. Return (definition of both instances, first decision of the new
     instance)."""
-    (row,) = yield sql("journeys_by_ids", [(parent,)])
+    (row,) = yield statement("journeys_by_ids", [(parent,)])
     before = read_record(row).instance
     definition = yield from load_definition(run.namespace, before.definition, before.version)
     decision = begin(

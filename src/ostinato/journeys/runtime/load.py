@@ -14,8 +14,9 @@ from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.decision import Decision
 from ostinato.journeys.rows import JourneyRecord, read_record
 from ostinato.journeys.runtime.compensation import begin_compensation
+from ostinato.journeys.store import statement
 from ostinato.model import Run
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
 
 
@@ -30,7 +31,7 @@ class LoadedInstance:
 
 def load_instance(run: Run, now: Micros, cache: DefinitionCache | None = None) -> Operation[LoadedInstance]:
     """Return the stored instance of a run. If there is none, begin a new instance and return it."""
-    rows = yield sql("journeys_by_ids", [(run.id,)])
+    rows = yield statement("journeys_by_ids", [(run.id,)])
     if rows:
         record = read_record(rows[0])
         instance = record.instance

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ostinato.engine.http.host_names import looks_up_for
 from ostinato.engine.http.secrets import resolve
 from ostinato.engine.log import log
 from ostinato.journeys.definitions import DefinitionCache
@@ -147,9 +148,9 @@ async def perform_effect(
 
 
 def _limit_timer(runtime: JourneyRuntime, state: Timer, outcome: Outcome) -> Outcome:
-    """Return a `Failure` if the timer would exceed the limit `longest_timer_s`. Otherwise return `outcome`, the outcome
-    of the timer's expression. An outcome that is a `Failure` or an invalid time is returned, too, because the state
-    machine reports it."""
+    """Return `outcome`, the outcome of the timer's expression, or a `Failure` if the timer would exceed the limit
+    `longest_timer_s`. If `outcome` is a `Failure` or not a valid time, return it unchanged: the state machine reports
+    this mistake."""
     most = runtime.settings.limits.longest_timer_s
     if most is None or isinstance(outcome, Failure):
         return outcome
@@ -177,6 +178,7 @@ async def _run_task(
     async def evaluate(expression: Expression, /, **bindings: Json) -> Outcome:
         return (await runtime.evaluator.evaluate([expression], {**bindings_, **bindings}))[0]
 
+    looks_up_for.set(runtime.namespace)  # here, too: a request's task runs synchronous effects without a run
     now = runtime.now()
     call = TaskCall(
         definition=definition,

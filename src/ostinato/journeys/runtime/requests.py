@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ostinato.engine.context import written
+from ostinato.engine.context import dump_json
 from ostinato.errors import short_json
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.blocks import RequestBinding
@@ -49,7 +49,7 @@ def read_start_request(
 
 def check_size(value: Any) -> None:
     try:
-        size = len(written(value))
+        size = len(dump_json(value))
     except ValueError as wrong:
         raise NotValid("the input", "", f"it {wrong}") from None
     if size > LARGEST_INPUT:
@@ -81,8 +81,8 @@ def bound_values(binding: RequestBinding, request: Request | None) -> dict[str, 
 
 
 def with_passed_headers(binding: RequestBinding, request: Request | None) -> Request | None:
-    """Return a copy of `request` in which `passed_on`, the headers for outbound calls, also has the headers that
-    `binding` selects. If `request` is None, return None."""
+    """Return a copy of `request` with more headers in `passed_on`, the headers that are passed on to outbound calls.
+    `binding` selects these headers. If `request` is None, return None."""
     if request is None:
         return None
     passed = ((one.to_header, request.header(one.from_header)) for one in binding.headers_passthrough)

@@ -36,7 +36,7 @@ _HELD = 50  # the most decisions between two writes
 
 
 class ClaimLost(Exception):
-    """Raised if this node no longer holds the run."""
+    """Raised if this node no longer has the claim on the run."""
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from ostinato.journeys.runtime.load import LoadedInstance, load_instance
 from ostinato.journeys.runtime.perform_effects import JourneyRuntime
 from ostinato.journeys.runtime.run_instance import ClaimLost, DecisionBatch, Segment
 from ostinato.journeys.runtime.start import InstanceChanged, PendingStart, start_instances
+from ostinato.journeys.store import statement
 from ostinato.journeys.task_kind import Request
 from ostinato.model import Run
 from ostinato.store.contract import Operation, sql
@@ -34,9 +35,9 @@ class JourneyRunner:
         self._engine = engine
         self._store = engine.store
         self._runtime = runtime
-        self._changes: Committer[Change, Instance | None] = Committer(self._commit, self._log_write_failure)
+        self._changes: Committer[Change, Instance | None] = Committer(self._commit, self._engine.log_trouble)
         self._starts: Committer[PendingStart, InstanceChanged] = Committer(
-            self._start, self._log_write_failure, retry=False
+            self._start, self._engine.log_trouble, retry=False
         )
         self._segments: dict[str, Segment] = {}
         self._handed: dict[tuple[str, int], tuple[LoadedInstance, Request | None]] = {}
@@ -54,7 +55,8 @@ class JourneyRunner:
         await self._changes.stop()
 
     def active_segment(self, run_id: str) -> Segment | None:
-        """Return the `Segment` that runs the instance on this node, or None."""
+        """Return the `Segment` that runs the instance on this node. Return None if this node does not run the
+        instance."""
         return self._segments.get(run_id)
 
     def hand_over(self, run: Run, loaded: LoadedInstance, request: Request | None) -> None:
@@ -130,9 +132,6 @@ class JourneyRunner:
         self._engine.nudge()
         return [None if change.run.id in refused else change.instance for change in changes]
 
-    def _log_write_failure(self, problem: Exception) -> None:
-        log.warning("moves of journeys cannot be written", action="journeys_trouble", problem=str(problem))
-
 
 def _log_cause(change: Change) -> None:
     ending = change.instance.ending
@@ -183,9 +182,11 @@ class _ChangeWriter:
 
 
 def commit_changes(changes: Sequence[Change], node: str, now: Micros, kinds: Kinds) -> Operation[set[str]]:
-    """Commit changes of runs that `node` still holds. Return the ids of the other runs, whose changes are refused."""
+    """Commit the changes of runs that `node` still has claimed. Return the ids of the runs whose changes were refused.
+    A change is refused if `node` has lost the claim on the run, or if the stored instance has changed since the change
+    was made. A change that an earlier attempt has already committed is skipped."""
     yield from lock_owners([change.run for change in changes if change.rests], kinds)
-    rows = {row[0]: row for row in (yield sql("hold_journeys", [(change.run.id,) for change in changes]))}
+    rows = {row[0]: row for row in (yield statement("hold_journeys", [(change.run.id,) for change in changes]))}
     refused: set[str] = set()
     todo: list[Change] = []
     for change in changes:

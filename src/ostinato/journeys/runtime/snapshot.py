@@ -11,6 +11,7 @@ from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.model import ROOT, Frame
 from ostinato.journeys.rows import KIND, JourneyRecord, read_record
 from ostinato.journeys.runtime.load import begin_instance
+from ostinato.journeys.store import statement
 from ostinato.model import Run
 from ostinato.store.contract import Operation, sql
 
@@ -29,7 +30,7 @@ def read_snapshot(id: str, namespace: str, cache: DefinitionCache | None = None)
     rows = yield sql("runs_by_ids", [(id,)])
     if not rows or (run := whole_run(rows[0])).namespace != namespace or run.kind != KIND:
         raise NotFound(f"there is no journey {id!r} in namespace {namespace!r}")
-    rows_ = yield sql("journeys_by_ids", [(id,)])
+    rows_ = yield statement("journeys_by_ids", [(id,)])
     if not rows_ and run.status.over:
         raise NotFound(f"journey {id!r} never began: {run.reason}")
     if not rows_:

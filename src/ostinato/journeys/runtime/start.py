@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import event_row, insert_row, whole_run
-from ostinato.engine.runs import End, created
+from ostinato.engine.runs import End, created_event
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.pending_effects import pending_effects
@@ -19,6 +19,7 @@ from ostinato.journeys.rows import KIND, read_record
 from ostinato.journeys.runtime.commit import Change, end_runs, run_end, write_changes
 from ostinato.journeys.runtime.load import LoadedInstance, new_instance
 from ostinato.journeys.runtime.requests import StartRequest
+from ostinato.journeys.store import statement
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
@@ -38,7 +39,8 @@ class InstanceChanged:
     end: End | None = None
 
     def continues_on(self, node: str | None, claim: int) -> bool:
-        """Return whether `node` holds the run under the claim number `claim`. If so, `node` must continue the run."""
+        """Return whether `node` has claimed the run under the claim number `claim`. If so, `node` must continue the
+        run."""
         run = self.run
         return node is not None and run.status is Status.ACTIVE and run.node == node and run.claim == claim
 
@@ -83,7 +85,7 @@ def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -
         if run.id not in inserted:
             started[run.id] = yield from _find_earlier_start(start.definition, run)
     fresh = [(start, run) for start, run in zip(starts, runs, strict=True) if run.id in inserted]
-    events = [created(run, now) for _, run in fresh]
+    events = [created_event(run, now) for _, run in fresh]
     events += yield from claim_runs([(run, start.node) for start, run in fresh], now)
     changes: list[Change] = []
     for start, run in fresh:
@@ -117,14 +119,14 @@ def _find_earlier_start(definition: Definition, run: Run) -> Operation[InstanceC
     named = [] if run.key is None else (yield sql("runs_by_keys", [(run.namespace, run.key)]))
     if named and named[0][2] != run.id:
         return InstanceChanged(Run(id=named[0][2], root_id=named[0][2], name=run.name, namespace=run.namespace))
-    record = read_record((yield sql("journeys_by_ids", [(run.id,)]))[0])
+    record = read_record((yield statement("journeys_by_ids", [(run.id,)]))[0])
     claimed = (yield sql("runs_by_ids", [(run.id,)]))[0]
     return InstanceChanged(whole_run(claimed), LoadedInstance(definition, record))
 
 
 def claim_runs(runs: Sequence[tuple[Run, str | None]], now: Micros) -> Operation[list[Row]]:
-    """Claim runs for nodes, and update the claimed `Run` objects. `runs` has pairs (run, node). If the node of a pair
-    is None or not registered, its run is not claimed. Return the rows of the events, which the caller inserts."""
+    """Claim runs for nodes, and update the claimed `Run` objects. `runs` has pairs (run, node). A run is not claimed if
+    its node is None or not registered. Return the rows of the events; the caller must insert them."""
     events: list[Row] = []
     for node in dict.fromkeys(node for _, node in runs if node is not None):
         wanted = {run.id: run for run, of in runs if of == node}

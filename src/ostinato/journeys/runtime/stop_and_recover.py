@@ -17,14 +17,15 @@ from ostinato.journeys.machine.model import INTERNAL, Termination
 from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.runtime.commit import Change, end_runs, run_end, write_changes
 from ostinato.journeys.runtime.load import load_instance
+from ostinato.journeys.store import statement
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros, format_instant
 
 DISAGREE = "journey_and_run_differ"
 _REMEDY = (
-    "`ostinato doctor --repair` ends a run that its journey has left behind; of any other, what the journey says "
-    "holds: report it, with its events"
+    "if only the journey has ended, `ostinato doctor --repair` ends its run; otherwise trust the journey, and report "
+    "this with the events of the run"
 )
 _MOST = 200
 _DAY = 86_400 * SECOND
@@ -36,7 +37,7 @@ def stop(
 ) -> Operation[tuple[Status, list[Row], list[Ended]]]:
     """End an instance and its run with `status`, even if a node runs the instance. If no instance is stored yet, begin
     a new instance and end it. If `status` is `TERMINATED`, the instance is not compensated. Return (status of the run,
-    rows of the events, an `Ended` for each ended run). The caller inserts the events.
+    rows of the events, an `Ended` for each ended run). The caller must insert the events.
 
     There are exceptions. If several apply, only the first one counts:
 
@@ -44,7 +45,7 @@ def stop(
     - If a new instance would end as soon as it begins, end only the run, with `status`.
     - If the stored instance has ended, and a node is still deciding whether to compensate it, change nothing. The run
       ends after that decision.
-    - If the stored instance has ended otherwise, end only the run, with the status of the instance.
+    - If the stored instance has ended, and no such decision is open, end only the run, with the status of the instance.
     - If `status` is `CANCELLED` and the journey is not cancellable, change nothing.
     """
     match status:
@@ -120,10 +121,11 @@ def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operat
 
 
 def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
-    """Return a finding for each instance that disagrees with its run: only one of them has ended, or their outcomes
-    differ. With `repair`, a run whose instance has ended is ended, too. Other findings are not repaired."""
+    """Return a finding for each instance that disagrees with its run: only one of the two has ended, or their outcomes
+    differ. If `repair` is true, end each run that has not ended although its instance has ended. Other disagreements
+    are not repaired."""
     findings: list[Finding] = []
-    for run in map(whole_run, (yield sql("runs_left_behind", long_ago=now - LONG, limit=_MOST))):
+    for run in map(whole_run, (yield statement("runs_left_behind", long_ago=now - LONG, limit=_MOST))):
         owners = (yield from lock_owners([run], kinds)) if repair else Owners()
         (row,) = yield sql("runs_for_update" if repair else "runs_by_ids", [(run.id,)])
         change = yield from _current_change(whole_run(row), now)
@@ -134,8 +136,8 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
             yield sql("insert_events", events + (yield from after_chains(owners, ended, now, kinds)).events)
         words = f"its journey is {change.instance.phase} since {format_instant(change.after.finished or now)}"
         findings.append(Finding(DISAGREE, run.id, f"is not over, but {words}", repair, _REMEDY))
-    rows = yield sql("journeys_left_behind", limit=_MOST)
-    rows += yield sql("journeys_and_runs_apart", since=now - _DAY, limit=_MOST)
+    rows = yield statement("journeys_left_behind", limit=_MOST)
+    rows += yield statement("journeys_and_runs_apart", since=now - _DAY, limit=_MOST)
     return findings + [
         Finding(DISAGREE, id, f"is {status}, but its journey is {phase}", False, _REMEDY) for id, status, phase in rows
     ]
@@ -143,9 +145,9 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
 
 def forget(ids: Sequence[str]) -> Operation[None]:
     rows = [(id,) for id in ids]
-    yield sql("forget_labels", rows)
-    yield sql("forget_answers", rows)
-    yield sql("forget_journeys", rows)
+    yield statement("forget_labels", rows)
+    yield statement("forget_answers", rows)
+    yield statement("forget_journeys", rows)
 
 
 RUN_KIND = RunKind(stop, recover, forget, scan)

@@ -20,6 +20,7 @@ from ostinato.journeys.runtime.commit import Change, ExtraWrite, end_runs, run_e
 from ostinato.journeys.runtime.load import LoadedInstance
 from ostinato.journeys.runtime.snapshot import InstanceSnapshot
 from ostinato.journeys.runtime.start import InstanceChanged, claim_runs, is_done
+from ostinato.journeys.store import statement
 from ostinato.journeys.task_kind import TaskProblem
 from ostinato.model import Run
 from ostinato.store.contract import Operation, Row, sql
@@ -40,7 +41,7 @@ class StepAnswered(Conflict):
 
 
 class Outdated(Exception):
-    """Raised if the run has changed since it was read. The caller reads it again."""
+    """Raised if the run has changed since the caller read it. The caller must read the run again."""
 
 
 def submit(
@@ -53,9 +54,10 @@ def submit(
     actor: str | None = None,
     tries: int = 0,
 ) -> Operation[InstanceChanged]:
-    """Apply an input to an instance that does not run on this node, and return the changed instance. `extra_write`
-    makes further writes in the same transaction. If the run does not end, claim it for `node`. If another node holds
-    the run, that node loses its claim. The effects that were in progress there are repeated under the same keys.
+    """Apply an input to an instance that does not run on this node, and return the result. `extra_write` makes further
+    writes in the same transaction. If the run does not end, claim it for `node`. If it cannot be claimed for `node`,
+    any node may claim it later. If another node has claimed the run, that node loses its claim, and the effects in
+    progress there are repeated under the same keys.
 
     Raise `StepNotActive` if the instance does not wait for the input, and `Outdated` if the run has changed since the
     snapshot. `tries` counts earlier attempts of this call. If an earlier attempt was committed, the input is not
@@ -65,7 +67,7 @@ def submit(
     (row,) = yield sql("runs_for_update", [(snapshot.run.id,)])
     run = whole_run(row)
     run.actor = actor or run.actor
-    (journey_row,) = yield sql("journeys_by_ids", [(run.id,)])
+    (journey_row,) = yield statement("journeys_by_ids", [(run.id,)])
     record = read_record(journey_row)
     if tries and submitted.call is not None and (yield from input_taken(run.id, submitted.call)):
         return InstanceChanged(run, LoadedInstance(snapshot.definition, record))
@@ -98,11 +100,12 @@ def submit(
 
 
 def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = False) -> ExtraWrite:
-    """Return an `ExtraWrite` that inserts a row for the submit with this `key`. `fill_answer` stores the answer there
-    later. If there is a row already, the write leaves it unchanged or, with `only`, raises `Outdated`."""
+    """Return an `ExtraWrite` that inserts a row for the answer to the submit with this `key`. The answer is empty until
+    `fill_answer` stores it. If the row exists already, the write changes nothing, or raises `Outdated` if `only` is
+    true."""
 
     def perform(_: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
-        record = yield sql("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
+        record = yield statement("keep_step_answer", run_id=run, step=step, key=key, digest=digest, answer="", at=now)
         if only and not record:
             raise Outdated
         return []
@@ -112,7 +115,7 @@ def keep_answer(run: str, step: str, key: str, digest: str, *, only: bool = Fals
 
 def input_taken(run: str, call: str) -> Operation[bool]:
     """Return whether the instance of `run` has accepted the input of the call with the id `call`."""
-    return bool((yield sql("input_taken", subject=run, call=f'%"call":"{call}"%')))
+    return bool((yield statement("input_taken", subject=run, call=f'%"call":"{call}"%')))
 
 
 def find_answer(run: str, step: str, key: str, digest: str) -> Operation[str | None]:
@@ -124,7 +127,7 @@ def find_answer(run: str, step: str, key: str, digest: str) -> Operation[str | N
 
     `digest` is the hash of the caller's input. Raise `StepAnswered` if the earlier submit had another input.
     """
-    rows = yield sql("step_answer", run_id=run, step=step, key=key)
+    rows = yield statement("step_answer", run_id=run, step=step, key=key)
     if not rows:
         return None
     if rows[0][0] != digest:
@@ -134,4 +137,4 @@ def find_answer(run: str, step: str, key: str, digest: str) -> Operation[str | N
 
 def fill_answer(run: str, step: str, key: str, answer: str) -> Operation[None]:
     """Store the answer in the row that `keep_answer` has reserved."""
-    yield sql("fill_step_answer", run_id=run, step=step, key=key, answer=answer)
+    yield statement("fill_step_answer", run_id=run, step=step, key=key, answer=answer)

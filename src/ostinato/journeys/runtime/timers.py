@@ -16,6 +16,7 @@ from ostinato.journeys.machine.decision import TimerDue
 from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.rows import KIND, read_record, run_id_of
 from ostinato.journeys.runtime.commit import Change, write_changes
+from ostinato.journeys.store import statement
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
@@ -47,7 +48,8 @@ def fire(timers: Sequence[Timer], now: Micros, direct: DirectClaim, kinds: Kinds
 def _fire_instances(
     runs: Sequence[Run], due: dict[str, list[Timer]], now: Micros, kinds: Kinds
 ) -> Operation[list[Row]]:
-    records = {run_id_of(row): read_record(row) for row in (yield sql("journeys_by_ids", [(run.id,) for run in runs]))}
+    rows = yield statement("journeys_by_ids", [(run.id,) for run in runs])
+    records = {run_id_of(row): read_record(row) for row in rows}
     definitions: dict[tuple[str, str, str], Definition] = {}
     changes: list[Change] = []
     ready: list[Row] = []

@@ -9,15 +9,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from ostinato.engine.http.secrets import SecretMissing, resolve
+from ostinato.errors import install_hint
 from ostinato.journeys.tasks.services import PublishFailed, Record
 
 _TIMEOUT_MS = 30_000
 
 
 class KafkaPublisher:
-    """Publishes records to Kafka. If a task names no secret, its record is published with `settings`, which are
-    settings of librdkafka. If a task names a secret, the secret replaces `settings`. A secret contains settings as a
-    JSON object, or the bootstrap servers as text."""
+    """Publishes records to Kafka. `settings` are the settings of librdkafka for tasks that name no secret. If a task
+    names a secret, the secret is used instead of `settings`. A secret contains settings as a JSON object, or the
+    bootstrap servers as text."""
 
     def __init__(self, settings: Mapping[str, str | int]) -> None:
         self._settings = dict(settings)
@@ -62,7 +63,7 @@ class KafkaPublisher:
             try:
                 from confluent_kafka import KafkaException, Producer
             except ImportError:
-                raise PublishFailed("librdkafka is not installed; install ostinato[kafka]") from None
+                raise PublishFailed(f"librdkafka is not installed; {install_hint('kafka')}") from None
             safe = {"enable.idempotence": True, "delivery.timeout.ms": _TIMEOUT_MS, **self._read(connection)}
             try:
                 self._producers[connection] = Producer(safe)

@@ -1,5 +1,5 @@
-"""Run the task `schedule:v1`. It creates or renews a binding: a schedule that starts this journey at a given state. The
-binding is written in the transaction that advances the journey instance that runs this task."""
+"""Run the task `schedule:v1`. It creates or renews a binding: a schedule that starts this journey at a given state. One
+transaction writes the binding and advances the instance that runs the task."""
 
 from __future__ import annotations
 

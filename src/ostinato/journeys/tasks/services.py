@@ -22,6 +22,6 @@ class PublishFailed(Exception):
 class Publisher(Protocol):
     async def publish(self, record: Record, connection: str | None = None) -> None:
         """Publish a record, and return when the cluster has confirmed it. `connection` is a text with connection
-        settings, which comes from a secret. If it is given, it replaces the publisher's own settings. Raise
-        `PublishFailed` if the cluster does not confirm the record."""
+        settings, which comes from a secret. If `connection` is not None, these settings are used instead of the
+        publisher's own settings. Raise `PublishFailed` if the cluster does not confirm the record."""
         ...

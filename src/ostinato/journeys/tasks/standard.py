@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from ostinato.errors import install_hint
 from ostinato.journeys.expressions.languages import languages
 from ostinato.journeys.language import Definition
 from ostinato.journeys.settings import JourneySettings
@@ -56,8 +57,8 @@ class MissingExtra:
 
     def check(self, settings: Mapping[str, Json], definition: Definition) -> Iterable[Fault]:
         message = f"{self.name}:v{self.major} needs packages that are not installed"
-        yield Fault("task-extra", ("kind",), message, f"install ostinato[{self.extra}]")
+        yield Fault("task-extra", ("kind",), message, install_hint(self.extra))
 
     async def run(self, call: TaskCall) -> TaskProblem:
-        detail = f"install ostinato[{self.extra}]"
+        detail = install_hint(self.extra)
         return TaskProblem("TASK_EXTRA_MISSING", "The task cannot be run here", detail, internal=True)

@@ -23,7 +23,7 @@ async def prepare(schedules: Schedules, declarations: Declarations, store: Store
     - Log which schedules are late.
     - Set the timer that deletes old rows, unless it exists already.
     - If the time zone rules have changed, compute the next times of the schedules again.
-    - Apply the schedules that the code declares. With `prune`, close schedules that the code no longer declares.
+    - Apply the schedules that the code declares. If `prune` is true, close schedules that the code no longer declares.
     """
     late = await schedules.late()
     if late:
@@ -37,8 +37,8 @@ async def prepare(schedules: Schedules, declarations: Declarations, store: Store
 
 
 async def _declare(schedules: Schedules, declarations: Declarations, *, prune: bool) -> None:
-    """Apply all schedules that the code declares in one transaction. With `prune`, close schedules that the code no
-    longer declares. Raises OstinatoError for a mistake in the code.
+    """In one transaction, apply all schedules that the code declares. If `prune` is true, also close schedules that the
+    code no longer declares. Raises OstinatoError for a mistake in the code.
 
     If the transaction fails with Conflict, apply each schedule in a separate transaction, and close none. If a schedule
     fails with Conflict again, log the error and continue with the next schedule.

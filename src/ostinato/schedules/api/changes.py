@@ -16,10 +16,19 @@ from ostinato.engine.idempotency import Unkept, call_id, check_request_id, diges
 from ostinato.errors import ArgumentError, OstinatoError, missing_attribute, naming_argument
 from ostinato.schedules.api.queries import Moment, ScheduleQueries
 from ostinato.schedules.declared.apply import StoreChanged, apply_plan, make_plan
-from ostinato.schedules.declared.files import ScheduleFile, checked_drafts, dump_schedules, entry
+from ostinato.schedules.declared.files import Entry, ScheduleFile, checked_drafts, export_entry, write_entries
 from ostinato.schedules.declared.plan import Plan, with_definition
 from ostinato.schedules.lateness import Lateness
-from ostinato.schedules.model import Overlap, OverlapName, Schedule, State, note_declared, read_catchup, read_overlap
+from ostinato.schedules.model import (
+    Overlap,
+    OverlapName,
+    Schedule,
+    State,
+    StateName,
+    note_declared,
+    read_catchup,
+    read_overlap,
+)
 from ostinato.schedules.operations import edit
 from ostinato.schedules.operations.backfills import Backfill
 from ostinato.schedules.operations.edit.start_backfill import check_order, check_past
@@ -54,7 +63,8 @@ class Changed:
     - `token`: the schedule's new conflict token
     - `run`: the triggered run, or None; its keys are `origin`, `id`, `status`, and perhaps `reason` and `blocked_by`
     - `backfill`: the id of the backfill, or None
-    - `lateness`: how many due times passed before a resume, and how many of these get a run
+    - `lateness`: for a resume, how many times were due while the schedule was paused or parked, and how many of these
+      get a run; for other changes, both numbers are 0
     - `note`: a warning that code or a file will undo the change, or None
     """
 
@@ -82,16 +92,18 @@ class Schedules(ScheduleQueries):
         name: str,
         spec: SpecLike | None = None,
         action: ActionLike | None = None,
+        input: Mapping[str, Any] | None = None,
         *,
         paused: bool = False,
         trigger: bool = False,
         request_id: str | None = None,
         **options: Unpack[ScheduleOptions],
     ) -> Changed:
-        """Create a schedule that starts `action` at the times of `spec`. Raises AlreadyExists if the name is taken.
-        With `trigger`, the action also runs now. Options: overlap, catchup, pause_after_failures, max_buffer, keep,
-        remaining, notes, memo, tags, attributes, and an input and options for the job."""
-        draft = self.draft(name, await self._read_large(spec), action, paused=paused, **options)
+        """Create a schedule that starts `action` with `input` at the times of `spec`. If `trigger` is true, the action
+        also runs now. Raises AlreadyExists if the name is taken. Options: overlap, catchup, pause_after_failures,
+        max_buffer, keep, remaining, notes, memo, tags, attributes, options for the job, and `tz`, the time zone of a
+        spec that is written as text."""
+        draft = self.draft(name, await self._read_large(spec), action, input, paused=paused, **options)
         call = self._call(draft.name, "create", request_id, asked=digest(_digest(draft), trigger))
         answer = await self._run(lambda: _create(call, [draft], trigger), call)
         return Changed(draft.name, answer["token"], answer.get("run"))
@@ -101,18 +113,17 @@ class Schedules(ScheduleQueries):
         if not isinstance(spec, Mapping) or not takes_long(spec):
             return spec
         # `Computing` is not used here: its queue refuses calls when it is full, and a change must not be refused.
-        return await asyncio.to_thread(checked_spec, spec, self._around.doors.min_interval)
+        return await asyncio.to_thread(checked_spec, spec, self._around.checks.min_interval)
 
     async def create_many(self, drafts: Sequence[Schedule], *, request_id: str | None = None) -> int:
         """Create schedules from drafts (see `draft`), and return the number of drafts. Each transaction creates up to
         500 schedules. If the name of a draft is taken, raise AlreadyExists. The transaction with this draft then
         creates nothing. Schedules that earlier transactions created are kept."""
+        asked = "" if request_id is None else await asyncio.to_thread(_digest_of_all, drafts)
         for begin in range(0, len(drafts), _PAGE):
             part = drafts[begin : begin + _PAGE]
             part_request = None if request_id is None else f"{request_id}/{begin}"
-            call = self._call(
-                f"{len(part)} schedules", "create_many", part_request, asked=digest([one.name for one in part])
-            )
+            call = self._call(f"{len(part)} schedules", "create_many", part_request, asked=asked)
             await self._run(lambda call=call, part=part: _create(call, part), call)  # type: ignore[misc]
         return len(drafts)
 
@@ -122,6 +133,7 @@ class Schedules(ScheduleQueries):
         name: str,
         spec: SpecLike | None = None,
         action: ActionLike | None = None,
+        input: Mapping[str, Any] | None = None,
         *,
         paused: bool = False,
         origin: str | None = None,
@@ -136,7 +148,9 @@ class Schedules(ScheduleQueries):
         options["action"] = action
         if spec is not None:
             options["spec"] = spec
-        schedule = define(base, options, around.doors)
+        if input is not None:
+            options["input"] = input
+        schedule = define(base, options, around.checks)
         return replace(schedule, paused=now if paused else None, reached=now, updated=now, created=now)
 
     async def upsert(
@@ -144,6 +158,7 @@ class Schedules(ScheduleQueries):
         name: str,
         spec: SpecLike | None = None,
         action: ActionLike | None = None,
+        input: Mapping[str, Any] | None = None,
         *,
         origin: str | None = None,
         request_id: str | None = None,
@@ -152,7 +167,7 @@ class Schedules(ScheduleQueries):
         """Create a schedule, or replace its whole definition. Settings that are not given get their defaults. Return
         (verb, result); the verb is `"created"`, `"updated"` or `"unchanged"`. An existing schedule keeps its counts and
         its pause. Times that have run do not run again."""
-        wanted = self.draft(name, await self._read_large(spec), action, origin=origin, **options)
+        wanted = self.draft(name, await self._read_large(spec), action, input, origin=origin, **options)
         call = self._call(wanted.name, "upsert", request_id, asked=digest(_digest(wanted)))
 
         def put() -> Operation[edit.Answer]:
@@ -178,7 +193,11 @@ class Schedules(ScheduleQueries):
     async def update(
         self, name: str, *, token: int | None = None, request_id: str | None = None, **changes: Unpack[ScheduleChanges]
     ) -> Changed:
-        """Change only the given settings. No due time is lost, and no due time runs twice."""
+        """Change only the given settings. No due time is lost, and no due time runs twice.
+
+        If code or a file declares the schedule, the next start of a node or the next `apply` will undo the change. The
+        result's `note` then has a warning. Otherwise `note` is None.
+        """
         around = self._around
         if not changes:
             raise OstinatoError("update changes nothing; give spec, action, input, overlap, catchup, remaining …")
@@ -190,14 +209,13 @@ class Schedules(ScheduleQueries):
         call = self._call(name, "update", request_id, token, digest(changes))
         named = []
         if "action" in changes:
-            input: ScheduleOptions = {"input": changes["input"]} if "input" in changes else {}
-            named = [self.draft(name, action=changes["action"], **input)]
+            named = [self.draft(name, action=changes["action"], input=changes.get("input"))]
 
         def put() -> Operation[edit.Answer]:
-            yield from around.doors.maker.refuse_unfit(named)
-            return (yield from edit.update(call, lambda one: define(one, changes, around.doors), repairs=repairs))
+            yield from around.checks.maker.refuse_unfit(named)
+            return (yield from edit.update(call, lambda one: define(one, changes, around.checks), repairs=repairs))
 
-        return Changed(name, (await self._run(put, call))["token"])
+        return _with_note(name, await self._run(put, call), "puts it back as declared there")
 
     async def pause(
         self, name: str, note: str = "", *, token: int | None = None, request_id: str | None = None
@@ -275,7 +293,7 @@ class Schedules(ScheduleQueries):
         if rate is not None and not 0 < rate <= 1_000_000:
             raise ArgumentError(f"rate {rate!r} is not a number of runs in a second, up to 1,000,000", "rate")
         if input is not None:
-            around.doors.maker.check_input(schedule, input)
+            around.checks.maker.check_input(schedule, input)
         total = len(await self._each(islice(schedule.spec.compiled.between(first, last), _COUNT_HERE)))
         if total == _COUNT_HERE:
             total = await around.computing.call(around.namespace, _count_times, schedule.spec, first, last)
@@ -350,10 +368,7 @@ class Schedules(ScheduleQueries):
         if running not in ("leave", "cancel", "terminate"):
             raise OstinatoError(f"running {running!r} is unknown; use 'leave', 'cancel' or 'terminate'")
         call = self._call(name, "delete", request_id, token, running)
-        answer = await self._run(lambda: edit.delete(call, running), call)
-        origin = answer.get("origin")
-        note = None if origin is None else note_declared(origin, "creates it again")
-        return Changed(name, answer["token"], note=note)
+        return _with_note(name, await self._run(lambda: edit.delete(call, running), call), "creates it again")
 
     # Declared in code and files
 
@@ -369,8 +384,9 @@ class Schedules(ScheduleQueries):
         take: bool = False,
         origin: str | None = None,
     ) -> Plan:
-        """Return the plan that `apply` would carry out. By default, `wanted` is what the code declares."""
-        drafts, origins = await self._wanted(wanted, origin)
+        """Return the plan that `apply` would carry out, and change nothing. By default, `wanted` has the schedules that
+        the app's code declares."""
+        drafts, origins = await self._make_drafts(wanted, origin)
         call = self._call(f"{len(drafts)} schedules", "plan", None)
         plan = await self._around.store.read(lambda _: make_plan(call, drafts, origins, prune=prune, take=take))
         return replace(plan, notes=await self._notes(drafts))
@@ -384,13 +400,17 @@ class Schedules(ScheduleQueries):
         leave_taken: bool = False,
         origin: str | None = None,
     ) -> Plan:
-        """Create and update schedules in one transaction, so that the store matches `wanted`. Return the plan.
+        """Create and update schedules in one transaction, so that the store matches `wanted`. Return the plan. If
+        `prune` is true, also close the stored schedules of the same origin that are not in `wanted`. (An origin is a
+        file or the code of an app.)
 
-        With `prune`, schedules of the same origin that are no longer wanted are closed. If another origin declares a
-        wanted schedule differently, `take` takes the schedule over, and `leave_taken` leaves it as it is. Without
-        either, DeclaredElsewhere is raised, and nothing is changed.
+        If another origin declares a wanted schedule differently, the first of these rules that applies is used:
+
+        - If `take` is true, the schedule gets the wanted definition and its origin.
+        - If `leave_taken` is true, the schedule stays as it is.
+        - Otherwise, DeclaredElsewhere is raised, and nothing is changed.
         """
-        drafts, origins = await self._wanted(wanted, origin)
+        drafts, origins = await self._make_drafts(wanted, origin)
         plan: Plan | None = None
         for tries in range(1, _MAX_TRIES + 1):
             call = self._call(f"{len(drafts)} schedules", "apply", None)
@@ -407,18 +427,22 @@ class Schedules(ScheduleQueries):
         return replace(plan, notes=await self._notes(drafts))
 
     async def export(self, *, match: str = "*", tag: str | None = None, form: str = "yaml") -> str:
-        """Return the matching schedules as the text of a file that `apply` can read. `form` is `yaml` or `json`."""
-        return dump_schedules([one async for one in self._matching(match, tag, None, None)], form=form)
+        """Return the matching schedules as the text of a file that `apply` can read. `form` is `yaml` or `json`.
+        Schedules that only an extension can make or change are left out, because a file cannot declare them. The key
+        `x-left-out` of the file has their names and the reasons; `apply` ignores it."""
+        maker = self._around.checks.maker
+        return write_entries(
+            [export_entry(one, maker) async for one in self._matching(match, tag, None, None)], form=form
+        )
 
     async def entries(
         self, *, match: str = "*", tag: str | None = None, after: str = "", limit: int = 100
-    ) -> dict[str, dict[str, Any]]:
-        """Return a dict from schedule name to the entry that `export` would write for this schedule. The dict has the
-        first `limit` matching schedules whose names sort after `after`."""
+    ) -> Sequence[Entry]:
+        """Return what `export` writes for the first `limit` matching schedules whose names sort after `after`."""
         schedules = [one async for one in self._matching(match, tag, None, None, after, limit)]
-        return dict(await self._each((one.name, entry(one)) for one in schedules))
+        return await self._each(export_entry(one, self._around.checks.maker) for one in schedules)
 
-    async def _wanted(
+    async def _make_drafts(
         self, wanted: Sequence[Schedule] | ScheduleFile | None, origin: str | None
     ) -> tuple[list[Schedule], set[str]]:
         if wanted is None:
@@ -438,11 +462,11 @@ class Schedules(ScheduleQueries):
 
     async def _notes(self, drafts: Sequence[Schedule]) -> tuple[str, ...]:
         """Return warnings about jobs that no node has declared, actions that cannot start now, and unusual specs."""
-        knows = self._around.doors.maker.knows
+        knows = self._around.checks.maker.knows
         jobs = sorted({one.action.job for one in drafts if not knows(one.action)})
         unknown = [f"no node has declared the job {job!r} yet; its runs wait until one does" for job in jobs]
         named = [replace(draft, id=draft.name) for draft in drafts]
-        unfit = await self._around.store.read(lambda _: self._around.doors.maker.find_unfit(named))
+        unfit = await self._around.store.read(lambda _: self._around.checks.maker.find_unfit(named))
         unknown += [f"{name}: it cannot start now: {problem}" for name, problem in unfit.items()]
         return (*unknown, *(f"{one.name}: {warning}" for one in drafts for warning in one.spec.check()))
 
@@ -454,7 +478,7 @@ class Schedules(ScheduleQueries):
         *,
         match: str = "*",
         tag: str | None = None,
-        state: str | None = None,
+        state: StateName | None = None,
         job: str | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Exception | None]:
@@ -490,7 +514,7 @@ class Schedules(ScheduleQueries):
             verb=verb,
             request=request or call_id(),
             now=now,
-            maker=around.doors.maker,
+            maker=around.checks.maker,
             new_id=lambda: around.new_id(now),
             token=token,
             actor=around.actor,
@@ -500,9 +524,9 @@ class Schedules(ScheduleQueries):
     async def _prepare_and_run(
         self, prepare: Callable[[], Awaitable[Callable[[], Operation[edit.Answer]]]], call: edit.Call
     ) -> edit.Answer:
-        """Run the operation that `prepare` returns, and return the operation's answer. If `prepare` raises
-        OstinatoError, look for an earlier call with the same request id. If there was one, this call only repeats it:
-        return the answer of the earlier call. Otherwise raise the error."""
+        """Call `prepare`, run the operation that it prepares, and return the answer of the operation. If `prepare`
+        raises OstinatoError, this may be a repeated call. If an earlier call had the same request id, return the answer
+        of the earlier call. Otherwise raise the error."""
         try:
             make = await prepare()
         except OstinatoError:
@@ -531,6 +555,17 @@ def _digest(schedule: Schedule) -> str:
         schedule.tags,
     ]
     return dump([*parts, dict(schedule.attributes), schedule.remaining, schedule.notes, bool(schedule.paused)])
+
+
+def _digest_of_all(drafts: Sequence[Schedule]) -> str:
+    return digest([(one.name, _digest(one)) for one in drafts])
+
+
+def _with_note(name: str, answer: edit.Answer, back: str) -> Changed:
+    """Return the result of a change. If the answer has the origin of a declared schedule, the result has a note. `back`
+    says in the note what the declaration will do."""
+    origin = answer.get("origin")
+    return Changed(name, answer["token"], note=None if origin is None else note_declared(origin, back))
 
 
 def _create(call: edit.Call, drafts: Sequence[Schedule], trigger: bool = False) -> Operation[edit.Answer]:

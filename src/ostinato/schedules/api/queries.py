@@ -18,7 +18,7 @@ from ostinato.model import DEFAULT_NAMESPACE, Run, read_length
 from ostinato.schedules.decisions.decide import Live
 from ostinato.schedules.decisions.due_times import nominal_of
 from ostinato.schedules.lateness import Lateness, Staleness, lateness, staleness
-from ostinato.schedules.model import Schedule
+from ostinato.schedules.model import Schedule, StateName
 from ostinato.schedules.operations.load import load_live_runs
 from ostinato.schedules.operations.search import Filter, page
 from ostinato.schedules.rows import id_of, key_range, next_of, not_found, read_anyway
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ostinato.schedules.declared.decorators import Declarations
     from ostinato.schedules.explain import Explanation
     from ostinato.schedules.simulate import RunTime, Simulation, Span
-    from ostinato.schedules.validation import Doors
+    from ostinato.schedules.validation import DefinitionChecks
 from ostinato.schedules.upcoming import coming_of, soonest_first
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class Surroundings:
 
     - `now`: returns the current time
     - `new_id`: takes a time, and returns a new id
-    - `doors`: checks the definitions of schedules
+    - `checks`: checks the definitions of schedules
     - `nudge`: wakes the loops of this process's node, after a method has changed the store
     - `namespace`: the namespace of the schedules
     - `actor`: the name of the caller, which is stored with each change, or None
@@ -76,7 +76,7 @@ class Surroundings:
     store: Store
     now: Callable[[], Micros]
     new_id: Callable[[Micros], str]
-    doors: Doors
+    checks: DefinitionChecks
     nudge: Callable[[], None]
     namespace: str = DEFAULT_NAMESPACE
     actor: str | None = None
@@ -193,7 +193,8 @@ class ScheduleQueries:
         return explain(schedule, nominal, seen, self._around.now())
 
     async def _nominal(self, schedule: Schedule, at: Micros) -> Micros:
-        """Return the nominal time of the occurrence that is or was due at `at`, or `at` if there is none."""
+        """Return the nominal time of the occurrence that is or was due at `at`. Return `at` if no occurrence is or was
+        due then."""
         nominal, compiled = nominal_of(schedule, at), schedule.spec.compiled
         if nominal != at or compiled.matches(at):
             return nominal
@@ -325,7 +326,7 @@ class ScheduleQueries:
         *,
         match: str = "*",
         tag: str | None = None,
-        state: str | None = None,
+        state: StateName | None = None,
         job: str | None = None,
         after: str = "",
         limit: int = 100,
@@ -338,7 +339,8 @@ class ScheduleQueries:
 
 
 def _read_occurrences(namespace: str, low: str, high: str, limit: int, query: str = "history") -> Operation[list[Run]]:
-    """Return the last attempts of the occurrences between two keys, newest first. The statement `query` reads them."""
+    """Return the last attempts of the occurrences between two keys, newest first. `query` is the name of the statement
+    that reads the occurrences."""
     rows = yield sql(query, namespace=namespace, low=low, high=high, limit=limit)
     return (yield from newest_attempts([whole_run(row) for row in rows]))
 
@@ -368,7 +370,7 @@ def _read_run_time(value: RunTimeLike) -> RunTime:
 def _read_one_run_time(value: Length) -> Micros:
     length = read_length(value, "run_time")
     if length < 0:
-        raise OstinatoError(f"run_time {value!r} is negative; a run takes no time or longer")
+        raise OstinatoError(f"run_time {value!r} is negative; write 0 or a positive length")
     return length
 
 

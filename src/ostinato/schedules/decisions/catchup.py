@@ -17,12 +17,12 @@ Judge = Callable[[Occurrence], Reason | None]
 class Generated:
     """The due occurrences that `generate` has listed.
 
-    - `reached`: the new value of `Schedule.reached`; once the list is processed, all nominal times up to `reached` are
-      processed
+    - `reached`: the value that `Schedule.reached` gets when the list is processed: the time up to which all nominal
+      times are processed
     - `wake`: when to call `generate` again, or None if no occurrence follows
     - `more`: whether the list was cut off, so that further occurrences are due already
-    - `coalesced`: the number of late times that get no run and that no run in this list represents; the next run after
-      this list will represent them
+    - `coalesced`: how many late times without a run are left for the next run to represent; a run in this list already
+      represents the times before it (`Occurrence.stands_for`)
     - `late`: the number of late occurrences in the list
     """
 
@@ -71,7 +71,8 @@ def generate(schedule: Schedule, now: Micros, batch: int = BATCH) -> Generated:
 
 
 def _judge(schedule: Schedule, first: Occurrence, now: Micros) -> Judge:
-    """Return a function that says why a due occurrence does not run (None if it runs). `first` is the oldest one."""
+    """Return a function that takes a due occurrence, and returns the reason why it does not run, or None if it runs.
+    `first` is the oldest due occurrence."""
     if schedule.paused:
         return lambda one: Reason.PAUSED
     if now - first.actual <= GRACE:

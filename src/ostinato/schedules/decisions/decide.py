@@ -1,6 +1,6 @@
-"""Decide which occurrences of a schedule start, wait or do not run. The functions are pure. They are used when a
-schedule fires, when a user triggers it, for the steps of backfills, when a run ends, and in simulations. The most
-common firings and ends of runs do not need them: the module `fast_path` handles these."""
+"""Decide which occurrences of a schedule start, wait or do not run. The functions are pure. Callers use them when a
+schedule fires, when a user triggers a schedule, when a backfill runs a step, when a run ends, and in simulations. The
+most common firings and ends of runs use the module `fast_path` instead."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ class Decision:
 def advance(
     schedule: Schedule, live: Sequence[Live], now: Micros, new_id: Callable[[], str], *, batch: int = BATCH
 ) -> Decision:
-    """Decide which due times and which waiting runs of a schedule start, wait or do not run. Nothing is written: a
-    caller can pass the returned decision to `write_decisions`. The schedule in the decision has its new `reached` and
-    `next`. If more than `batch` times are due, the others are left for the next call."""
+    """Decide which due times of a schedule get a run, and which waiting runs start, keep waiting or are dropped. Write
+    nothing: the caller can pass the returned decision to `write_decisions`. The schedule in the decision has its new
+    `reached` and `next`. If more than `batch` times are due, the next call decides about the others."""
     generated = generate(schedule, now, batch)
     decision = decide(schedule, live, generated.occurrences, now, new_id, generated)
     decision.late = 0 if schedule.paused else generated.late  # times within a pause are not late
@@ -156,9 +156,9 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
 
 
 def complete_if_idle(decision: Decision, live: Sequence[Live]) -> Decision:
-    """Complete the schedule of a decision if it is `idle` and the decision leaves it no unfinished run: set its state
-    to COMPLETED, and `decision.completed` to true. Return the same decision. `live` has the runs that were unfinished
-    before the decision."""
+    """Complete the schedule of a decision, if `idle` is true for the schedule and no run is unfinished after the
+    decision. This sets the schedule's state to COMPLETED, and `decision.completed` to true. Return the same decision.
+    `live` has the runs that were unfinished before the decision."""
     schedule = decision.schedule
     if decision.start or decision.hold or decision.release or not idle(schedule):
         return decision
@@ -180,8 +180,8 @@ def idle(schedule: Schedule) -> bool:
 
 
 def give_up(decision: Decision, waiting: Sequence[Live], reason: Reason) -> None:
-    """Drop the runs `waiting`, which the overlap policy holds back: add them to `decision.drop`, and count them under
-    `reason` in the schedule's memory. None of them may be in `decision.drop` already."""
+    """Drop all runs in `waiting`, which the overlap policy holds back. Add them to `decision.drop`, and count them
+    under `reason` in the schedule's memory. None of them may be in `decision.drop` already."""
     decision.drop += [(run, reason, None) for run in waiting]
     memory = decision.schedule.memory
     counts = {**memory.counts, reason.value: memory.counts.get(reason.value, 0) + len(waiting)}
@@ -234,8 +234,9 @@ def decide(
 
 
 def oldest_suffice(schedule: Schedule) -> bool:
-    """Return whether to try `decide_by_oldest`, which needs only the oldest waiting runs of the schedule. If not, call
-    `decide` with all waiting runs. The result is True if all these conditions hold:
+    """Return whether the caller should try `decide_by_oldest`, which needs only the oldest waiting runs of the
+    schedule. If the result is False, the caller must call `decide` with all waiting runs. The result is True if all
+    these conditions hold:
 
     - The overlap policy is BUFFER_ALL, and all waiting runs follow only the policies of the schedule.
     - The schedule is not paused.
@@ -254,7 +255,8 @@ def oldest_suffice(schedule: Schedule) -> bool:
 
 def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
     """Decide which waiting runs start after the end of a run. `live` has all running runs, and at least the two oldest
-    waiting runs. Return None if these are not enough; then call `decide` with all waiting runs."""
+    waiting runs. Return None if the decision may depend on further waiting runs. The caller must then call `decide`
+    with all waiting runs."""
     decision = decide(schedule, live, [], now, lambda: "")
     never = schedule.policies.catchup.window is not None and all(run.manual for run in live if run.waiting)
     if decision.drop or never:
@@ -270,13 +272,13 @@ def _judge(
 ) -> tuple[Verdict, tuple[list[Live], bool]]:
     """Apply the overlap policy to `queue`. Return (verdict, (runs to stop, whether to terminate them)).
 
-    If the policy stops no runs, the list of runs to stop is empty. If the policy stops runs, the list is `running`, and
-    the verdict depends on how soon these runs end:
+    If the policy stops no runs, the list of runs to stop is empty. Otherwise the list has all runs in `running`, and
+    there are two cases:
 
-    - If they are terminated, or if none of them is active, they end immediately. The verdict is made as if no run were
-      running, so that a run in `queue` can start now.
-    - If they are cancelled and at least one of them is active, the active runs end later. The verdict takes all of them
-      as running.
+    - These runs end at once, because they are terminated, or because none of them is active. The verdict is then made
+      as if no run were running, so that a run in `queue` can start now.
+    - These runs are cancelled, and at least one of them is active. An active run ends later, so the verdict still
+      counts all of them as running.
     """
     verdict = process_buffer(schedule, queue, [run.root_id for run in running], now)
     if not verdict.cancel and not verdict.terminate:

@@ -11,7 +11,8 @@ from ostinato.when.instants import Micros
 
 
 def nominal_of(schedule: Schedule, at: Micros) -> Micros:
-    """Return the nominal time of the occurrence that a user moved to `at`, or `at` if there is none."""
+    """Return the nominal time of the occurrence that a user moved to `at`. Return `at` if no occurrence was moved to
+    `at`."""
     return next((nominal for nominal, to in schedule.memory.moved.items() if to == at), at)
 
 

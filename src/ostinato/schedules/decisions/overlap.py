@@ -100,7 +100,8 @@ def _full(schedule: Schedule, verdict: Verdict, item: Waiting) -> bool:
 
 
 def _refusal(schedule: Schedule, verdict: Verdict, item: Waiting, now: Micros) -> Reason | None:
-    """Return the reason if an occurrence may not start even when nothing is running. Return None if it may start."""
+    """Return the reason why an occurrence may not start, or None if it may. Other runs do not matter here. The possible
+    reasons are that no actions remain, that the occurrence is too late, and that the schedule is paused."""
     counted = item.manual and schedule.policies.manual_counts
     if counted and verdict.remaining is not None and verdict.remaining <= 0:
         return Reason.EXHAUSTED
@@ -128,8 +129,8 @@ def _counts(schedule: Schedule, item: Waiting) -> bool:
 
 
 def _replace(schedule: Schedule, verdict: Verdict, before: Waiting, by: Waiting) -> None:
-    """Start `by` instead of `before`. Move `before` from `verdict.start` to `verdict.dropped`. If the start of `before`
-    had reduced `verdict.remaining`, the number of actions left, undo that."""
+    """Start `by` instead of `before`, and move `before` from `verdict.start` to `verdict.dropped`. If `before` was
+    counted in `verdict.remaining`, the number of actions left, do not count it any longer."""
     verdict.start.remove(before.id)
     verdict.dropped[before.id] = (Reason.REPLACED, by.id)
     if _counts(schedule, before) and verdict.remaining is not None:

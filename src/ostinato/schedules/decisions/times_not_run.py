@@ -67,7 +67,7 @@ def add_rows(
     - If `stretch` has a shared row, the times are added to that row.
     - If `reason` is CATCHUP_WINDOW and the schedule's action has `facts`, which are data of an extension, the times
       share a new row.
-    - If these times and those of `stretch` are more than `ROWS`, these times share a new row.
+    - If there are more than `ROWS` times, including those of `stretch`, the times in `group` share a new row.
     - Otherwise each time gets a separate row.
     """
     apart = [(fresh, blocker) for fresh, blocker in group if fresh.occurrence.manual or fresh.occurrence.apart]

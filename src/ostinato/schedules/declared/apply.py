@@ -19,7 +19,8 @@ _BATCH = 500
 
 
 class StoreChanged(Conflict):
-    """Raised if another process created or closed a schedule between plan and change. The caller plans again."""
+    """Raised if another process created or closed a schedule after the plan was made. The caller must make a new
+    plan."""
 
 
 def make_plan(
@@ -55,11 +56,11 @@ def apply_plan(
     leave_taken: bool = False,
 ) -> Operation[Plan]:
     """Make a plan with `make_plan`, apply it, and return it. If another origin declares a wanted schedule differently,
-    there are three cases:
+    the first of these rules that applies is used:
 
-    - With `take`, the schedule is taken over.
-    - With `leave_taken`, the schedule is left unchanged.
-    - With neither, DeclaredElsewhere is raised.
+    - If `take` is true, the schedule gets the wanted definition and its origin.
+    - If `leave_taken` is true, the schedule stays as it is.
+    - Otherwise, DeclaredElsewhere is raised.
 
     Raises StoreChanged if another process created or closed one of the schedules at the same time.
     """

@@ -66,8 +66,8 @@ class Crontab:
 
 
 def read_crontab(text: str, file: str = "crontab", *, system: bool = False, tz: str = "") -> Crontab:
-    """Read a crontab. With `system`, each line names a user, as in `/etc/crontab`. `tz` is the time zone until a line
-    sets another one. Raises FileError with all lines that cannot be read."""
+    """Read a crontab. If `system` is true, each line names a user, as in `/etc/crontab`. Times are in the zone `tz`
+    until a line sets another zone. Raises FileError, which lists all lines that cannot be read."""
     crontab = Crontab()
     problems: list[FileProblem] = []
     reading = _Reading(file, system, tz, crontab)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from io import StringIO
 from pathlib import Path as FilePath
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
@@ -18,7 +18,7 @@ from ostinato.schedules.actions import NO_KINDS, OPTIONS, ActionKinds, Maker, jo
 from ostinato.schedules.declared.plan import catchup_form, definition
 from ostinato.schedules.declared.problems import FileError, FileProblem
 from ostinato.schedules.model import Policies, Schedule
-from ostinato.schedules.validation import KEYS, Doors, checked_spec, define, read_name
+from ostinato.schedules.validation import KEYS, DefinitionChecks, checked_spec, define, read_name
 from ostinato.when import Spec, manual, read_spec
 from ostinato.when.instants import SECOND
 from ostinato.when.size_limits import check_document_size
@@ -26,6 +26,7 @@ from ostinato.when.spec_text import parse_spec_text
 
 Wrong: TypeAlias = tuple[Path, str]
 _NEEDED = {"spec": "write spec: {} for one that runs only when it is triggered", "action": "name a job: action: report"}
+LEFT_OUT = "x-left-out"  # the key of an exported file with the schedules that it cannot declare
 _YES_OR_NO = ("paused", "at_most_once")
 _SPEC = tuple("cron" if one.name == "crons" else one.name for one in fields(Spec))
 
@@ -63,8 +64,9 @@ def checked_drafts(results: Iterable[Schedule | FileProblem]) -> list[Schedule]:
 
 
 def read_schedules(path: str | FilePath, *, name: str | None = None, kinds: ActionKinds = NO_KINDS) -> ScheduleFile:
-    """Read a file of schedules. Their origin is `file:{name}`; by default, `name` is the file's name. `kinds` are the
-    kinds of actions other than jobs. Raises FileError with all mistakes, or OstinatoError for an unreadable file."""
+    """Read a file of schedules. The origin of these schedules is `file:{name}`. By default, `name` is the file's name.
+    `kinds` are the kinds of actions other than jobs. Raises FileError with all mistakes, or OstinatoError if the file
+    cannot be read."""
     file = FilePath(path)
     try:
         text = file.read_text(encoding="utf-8-sig")
@@ -104,7 +106,7 @@ class _Reading:
         self._file = file
         self._kinds = shapes_of(kinds)
         # A file is read without a store, so the jobs are unknown; `apply` checks their inputs.
-        self._doors = Doors(Maker(lambda _: None, self._kinds), _nowhere, SECOND)
+        self._checks = DefinitionChecks(Maker(lambda _: None, self._kinds), _nowhere, SECOND)
         self.problems = [
             FileProblem(file, problem.place, _sentence(problem), _schedule_at(problem.path))
             for problem in document.problems
@@ -214,19 +216,19 @@ class _Reading:
                 self._part(inner, name, key, part, {"action": {**target, key: part}})
 
     def _part(self, path: Path, name: str, key: str, value: Any, part: Mapping[str, Any]) -> None:
-        """Check some settings of a schedule. If they have a mistake, add it to `problems`, with its place in the file.
+        """Check some settings of a schedule. If there is a mistake, add it to `problems`, with its place in the file.
 
         - `path`: the place of the settings in the document
         - `name`: the name of the schedule
-        - `key`, `value`: the setting to name in the error message
-        - `part`: the settings to check, as a dict for `define`
+        - `key`, `value`: the name and the value of the setting that the error message names
+        - `part`: the settings to check, as a dict for `define`; not used if the setting `key` must be true or false
         """
         if key in _YES_OR_NO:
             if not isinstance(value, bool):
                 self._wrong(path, f"{key} {short_repr(value)} is neither true nor false", name)
             return
         try:
-            define(Schedule("", name, manual()), part, self._doors)
+            define(Schedule("", name, manual()), part, self._checks)
         except OstinatoError as problem:
             self._wrong(path, str(problem), name)
         except (TypeError, ValueError, AttributeError, KeyError) as problem:
@@ -314,8 +316,35 @@ def dump_schedules(schedules: Iterable[Schedule], *, form: str = "yaml") -> str:
     return write_document({one.name: entry(one) for one in schedules}, form=form)
 
 
-def write_document(entries: Mapping[str, Mapping[str, Any]], *, form: str = "yaml") -> str:
-    whole = {"schedules": dict(entries)}
+class Entry(NamedTuple):
+    """A schedule in an exported file. `fields` is empty if the schedule is left out; `left_out` then says why."""
+
+    name: str
+    fields: Mapping[str, Any]
+    left_out: str | None = None
+
+
+def export_entry(schedule: Schedule, maker: Maker) -> Entry:
+    reason = maker.refuse_export(schedule)
+    return Entry(schedule.name, entry(schedule) if reason is None else {}, reason)
+
+
+def write_entries(entries: Iterable[Entry], *, form: str = "yaml") -> str:
+    listed = list(entries)
+    return write_document(
+        {one.name: one.fields for one in listed if one.left_out is None},
+        left_out={one.name: one.left_out for one in listed if one.left_out is not None},
+        form=form,
+    )
+
+
+def write_document(
+    entries: Mapping[str, Mapping[str, Any]], *, left_out: Mapping[str, str] | None = None, form: str = "yaml"
+) -> str:
+    """Return the text of a file with these entries. `left_out` has the names of schedules that have no entry, with the
+    reasons. They are written under a key that is ignored when the file is read."""
+    whole: dict[str, Any] = {LEFT_OUT: dict(left_out)} if left_out else {}
+    whole["schedules"] = dict(entries)
     if form == "json":
         return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
     if form != "yaml":
@@ -329,7 +358,8 @@ def write_document(entries: Mapping[str, Mapping[str, Any]], *, form: str = "yam
 
 
 def _quoted(value: Any) -> Any:
-    """Put texts with line breaks or other invisible characters into double quotes, which show them as escapes."""
+    """Return a copy of a value for YAML. Its texts with line breaks or other invisible characters are put into double
+    quotes, where these characters appear as escapes."""
     if isinstance(value, str):
         return value if value.isprintable() else DoubleQuotedScalarString(value)
     if isinstance(value, Mapping):
@@ -360,7 +390,8 @@ def entry(schedule: Schedule) -> dict[str, Any]:
 
 
 def _shortest(spec: Spec, form: Mapping[str, Any]) -> Any:
-    """Return the spec for a file: as a cron string if that means the same spec, otherwise as the dict `form`."""
+    """Return the shortest form of a spec for a file: a cron string, if this string alone means the same spec, otherwise
+    the dict `form`."""
     if set(form) == {"cron"} and len(spec.crons) == 1:
         try:
             if parse_spec_text(spec.crons[0]) == spec:

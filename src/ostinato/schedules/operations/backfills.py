@@ -83,7 +83,8 @@ def step(
     - `batch`: the largest number of unfinished runs that the backfill may have after the step; the limit keeps workers
       free for scheduled runs
 
-    If the backfill has a `rate`, the step has at most `rate` occurrences, or one if the rate is lower.
+    If the backfill has a `rate`, the step has at most `rate` occurrences. If the rate is below 1, the step has at most
+    one occurrence.
     """
     room = max(0, batch - outstanding)
     if backfill.rate is not None:

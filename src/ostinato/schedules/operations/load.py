@@ -23,8 +23,8 @@ def lock_free(
 
     - `timers`: the timers that are due
     - `ids`: for each timer, the id of its schedule
-    - `brief`: If None, the rows have all columns. Otherwise the statement `due_schedules` reads shorter rows. It needs
-      the current version of the time zone rules, so `brief` must be this version.
+    - `brief`: if None, the rows have all columns. Otherwise the statement `due_schedules` reads shorter rows, and
+      `brief` must be the current version of the time zone rules, which this statement needs.
     """
     wanted = [(id,) for id in dict.fromkeys(ids)]
     if brief is None:
@@ -46,8 +46,8 @@ def load_live_runs(
 ) -> Operation[dict[str, list[Live]]]:
     """Return a dict from schedule id to unfinished runs.
 
-    - `hold`: whether to lock the runs that a node could claim, until the commit. Pass True before you stop runs: an
-      unclaimed run stops at once, but if a node claims it first, it only stops later.
+    - `hold`: whether to lock the runs that a node could claim, until the commit. Pass True if the caller may stop runs:
+      no node can then claim them, so they stop at once. A run that a node has claimed stops only later.
     - `first`: if given, read at most `first` waiting runs of each schedule, the oldest ones.
     """
     live_runs: dict[str, list[Live]] = {id: [] for id in ids}

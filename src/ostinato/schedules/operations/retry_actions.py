@@ -1,6 +1,6 @@
-"""Build a run again if it could not be built when its row was inserted. There are up to four retries, after pauses of
-1, 2, 4 and 8 s. If the last retry fails, the run fails. If the overlap policy has held the run back, the first retry
-has no pause: it follows at once when the policy lets the run start."""
+"""Try again to build a run that could not be built when its row was inserted. There are up to four retries, after
+pauses of 1, 2, 4 and 8 s. If the last retry fails, the run fails. If the overlap policy held the run back, the first
+retry has no pause: it follows at once when the policy lets the run start."""
 
 from __future__ import annotations
 
@@ -87,7 +87,10 @@ def remake(timers: Sequence[Timer], now: Micros, maker: Maker) -> Operation[list
     if not failed:
         return []
     yield sql("stop_runs", [(one.run.id, one.status.value, one.reason) for one in failed], now=now)
-    return (yield from conclude(list(map(owner_of, owners)), failed, now, maker.run_kinds)).events
+    concluded = yield from conclude(
+        list(map(owner_of, owners)), failed, now, maker.run_kinds, companions=maker.companions
+    )
+    return concluded.events
 
 
 def _remake_run(schedule: Schedule, run: Run, maker: Maker) -> tuple[Run, Timer | None]:

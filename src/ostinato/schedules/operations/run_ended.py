@@ -16,6 +16,7 @@ from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import After, Ended
 from ostinato.model import Status, Timer
 from ostinato.schedules.actions import Maker
+from ostinato.schedules.companions import NO_COMPANIONS, Companions, RunVerdict
 from ostinato.schedules.decisions.decide import Decision, complete_if_idle, decide, decide_by_oldest, oldest_suffice
 from ostinato.schedules.model import Outcomes, Schedule
 from ostinato.schedules.operations.fast_path import plain_success
@@ -27,43 +28,30 @@ from ostinato.when.instants import Micros
 
 FIRST = 20  # how many waiting runs are read if the oldest ones suffice to decide
 _FAILURES = (Status.FAILED, Status.TIMED_OUT)
-VERDICTS = {  # the events of the outcomes that runs of schedules with facts may return
-    "success": "run_completed",
-    "failed": "run_failed",
-    "skipped": "skipped",
-    "canceled_hitl": "run_canceled_hitl",
-}
-_SAID = (
-    "outcome",
-    "reason",
-    "request_id",
-    "session_id",
-    "delivered",
-    "expanded_recipients",
-    "partial",
-    "counts",
-    "attempt",
-)
 PAUSED_BY_FAILURES = "paused after "  # begins the notes of a schedule that its failures have paused
 
 
-def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, list[Row]]:
+def remember(
+    schedule: Schedule, ended: Ended, now: Micros, companions: Companions = NO_COMPANIONS
+) -> tuple[Schedule, list[Row]]:
     """Return (schedule, events) after the end of one run. The caller writes both. The schedule has the outcome of the
     run. If runs of the schedule have failed too often in a row (`Policies.pause_after_failures`), it is paused. This
     function is pure."""
     before = schedule.outcomes
     data: dict[str, Any] = {} if ended.reason is None else {"reason": ended.reason}
-    verdict = read_verdict(ended)
+    failed = ended.status in _FAILURES
+    verdict = _read_verdict(schedule, ended, companions)
     if verdict is not None:
-        after, event_name = _after_verdict(before, verdict, ended, now), VERDICTS[verdict["outcome"]]
-        data |= verdict
-        if event_name == "run_failed":
+        after, event_name = _after_verdict(before, verdict, ended, now), verdict.event
+        failed = verdict.succeeded is False
+        data |= verdict.data
+        if failed:
             data["status"] = Status.FAILED.value
     elif ended.status is Status.SUCCEEDED:
         result = None if ended.result is None else orjson.loads(ended.result)
         after = Outcomes(result, None, 0, now, now)
         event_name = "run_completed"
-    elif ended.status in _FAILURES:
+    elif failed:
         failure = {"run_id": ended.run.root_id, "status": ended.status.value, "reason": ended.reason}
         after = replace(before, failure=failure, failures=before.failures + 1, ended_at=now)
         event_name = "run_failed"
@@ -76,7 +64,7 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
     events = [engine_rows.of_schedule(now, ended.run, f"schedule:{event_name}", **data)]
     most = schedule.policies.pause_after_failures
     open = not schedule.paused and not schedule.closed
-    if most is not None and after.failures >= most and event_name == "run_failed" and open:
+    if most is not None and after.failures >= most and failed and open:
         times = "a failure" if after.failures == 1 else f"{after.failures} failures in a row"
         # Runs of other kinds may be guarded: a reader of the schedule may not be allowed to see them.
         name = f", {ended.run.root_id}" if ended.run.kind == "job" else ""
@@ -86,44 +74,32 @@ def remember(schedule: Schedule, ended: Ended, now: Micros) -> tuple[Schedule, l
     return schedule, events
 
 
-def read_verdict(ended: Ended) -> dict[str, Any] | None:
-    """Return the report of an ended run about its work, or None if the run has no report. A report is a dict with the
-    key `outcome`.
-
-    - If the action of the schedule has no `facts` (data that an extension adds to events, see `Action.facts`), return
-      None.
-    - If the run failed or timed out, return the outcome `failed` and the `reason` of the failure.
-    - If the run succeeded, and its result is a dict whose `outcome` is a key of `VERDICTS`, return a copy of this dict.
-      The copy has only the keys that `_SAID` lists, without values that are None.
-    - In all other cases, return None.
-    """
-    if not has_facts(ended):
-        return None
-    if ended.status in _FAILURES:
-        return {"outcome": "failed", "reason": ended.reason}
-    result = orjson.loads(ended.result) if ended.status is Status.SUCCEEDED and ended.result else None
-    if not isinstance(result, dict) or not isinstance(result.get("outcome"), str) or result["outcome"] not in VERDICTS:
-        return None
-    return {name: result[name] for name in _SAID if result.get(name) is not None}
-
-
 def has_facts(ended: Ended) -> bool:
     return '"facts"' in (ended.run.detail or "") and "facts" in orjson.loads(ended.run.detail or "{}")
 
 
-def _after_verdict(before: Outcomes, verdict: Mapping[str, Any], ended: Ended, now: Micros) -> Outcomes:
-    if verdict["outcome"] == "failed":
-        failure = {"run_id": ended.run.root_id, "status": "failed", "reason": verdict.get("reason")}
-        return replace(before, failure=failure, failures=before.failures + 1, ended_at=now)
-    if verdict["outcome"] == "success":
-        return Outcomes(dict(verdict), None, 0, now, now)
-    return replace(before, ended_at=now)
+def _read_verdict(schedule: Schedule, ended: Ended, companions: Companions) -> RunVerdict | None:
+    companion = companions.get(schedule.companion or "")
+    if companion is None or companion.read_verdict is None or not has_facts(ended):
+        return None
+    return companion.read_verdict(ended)
 
 
-def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: Kinds) -> Operation[After]:
+def _after_verdict(before: Outcomes, verdict: RunVerdict, ended: Ended, now: Micros) -> Outcomes:
+    if verdict.succeeded is None:
+        return replace(before, ended_at=now)
+    if verdict.succeeded:
+        return Outcomes(dict(verdict.data), None, 0, now, now)
+    failure = {"run_id": ended.run.root_id, "status": "failed", "reason": verdict.data.get("reason")}
+    return replace(before, failure=failure, failures=before.failures + 1, ended_at=now)
+
+
+def conclude(
+    owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: Kinds, *, companions: Companions
+) -> Operation[After]:
     """Update schedules after some of their runs have ended. `owners` are the rows of the schedules, with the columns of
-    the statement `lock_owners`. The schedules must be locked. Return an `After`. The caller writes its `events`. Its
-    `stirs` is true if other runs may start now."""
+    the statement `lock_owners`. The schedules must be locked. Return an `After` with the `events`, which the caller
+    writes, and with `stirs`, which is true if other runs may start now."""
     by_schedule: dict[str, list[Ended]] = {}
     for end in ended:
         by_schedule.setdefault(end.run.schedule_id or "", []).append(end)
@@ -143,12 +119,12 @@ def conclude(owners: Sequence[Row], ended: Sequence[Ended], now: Micros, kinds: 
     if plain:
         yield sql("note_outcomes", plain)
     if others:
-        events += yield from _conclude_whole(others, by_schedule, now, kinds)
+        events += yield from _conclude_whole(others, by_schedule, now, kinds, companions)
     return After(events, stirs=bool(others))
 
 
 def _conclude_whole(
-    ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros, kinds: Kinds
+    ids: Sequence[str], ended: Mapping[str, Sequence[Ended]], now: Micros, kinds: Kinds, companions: Companions
 ) -> Operation[list[Row]]:
     """Update the schedules `ids` after some of their runs have ended, without the fast path. `ended` is a dict from
     schedule id to the ended runs. Return the events, which the caller writes."""
@@ -162,7 +138,7 @@ def _conclude_whole(
                 coming.add(schedule.id)
             for end in ended[schedule.id]:
                 running = not schedule.paused
-                schedule, more = remember(schedule, end, now)
+                schedule, more = remember(schedule, end, now, companions)
                 events += more
                 if running and schedule.paused:
                     log.warning(
@@ -180,7 +156,9 @@ def _conclude_whole(
     if not schedules:
         return events
     decisions = yield from decide_waiting(schedules, now)
-    maker = Maker(lambda _: None, run_kinds=kinds)  # the end of a run builds no new runs, so it needs no jobs
+    maker = Maker(
+        lambda _: None, run_kinds=kinds, companions=companions
+    )  # the end of a run builds no new runs, so it needs no jobs
     events += yield from write_decisions(decisions, now, maker, save=False)
     yield sql("conclude_schedules", [outcome_row(d.schedule) for d in decisions])
     over = [("schedule", d.schedule.id) for d in decisions if d.schedule.next is None and d.schedule.id in coming]

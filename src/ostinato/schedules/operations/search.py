@@ -98,8 +98,9 @@ class Filter:
 
 
 def page(namespace: str, wanted: Filter, after: str, limit: int) -> Operation[tuple[list[Row], str | None]]:
-    """Return (rows, cursor) with up to `limit` schedules after the name `after`, sorted by name. The cursor is the
-    `after` of the next page, or None at the end. Some rows may not match `wanted`; the caller leaves them out."""
+    """Return (rows, cursor) with up to `limit` schedules after the name `after`, sorted by name. Some rows may not
+    match `wanted`, so the caller must check each row. The cursor is the `after` of the next page, or None at the
+    end."""
     if any(text is not None and "\x00" in text for text in (wanted.match, wanted.tag, wanted.job, after)):
         return [], None  # no schedule has such a text
     low, high = max(wanted.prefix, after), wanted.prefix + _LAST
@@ -108,7 +109,7 @@ def page(namespace: str, wanted: Filter, after: str, limit: int) -> Operation[tu
         if text is not None:
             sources.append(partial(_labelled, namespace, label(kind, text), high))
     if wanted.state is not None:
-        sources.append(partial(_standing, namespace, wanted.state, high))
+        sources.append(partial(_in_state, namespace, wanted.state, high))
     if sources:
         names = yield from intersect_keys(sources, low, after, limit)
         rows = (yield sql("schedules_by_name", [(namespace, name) for name in names])) if names else []
@@ -124,6 +125,6 @@ def _labelled(namespace: str, wanted: str, high: str, start: str, skip: str, lim
     return sql("labelled_schedules", namespace=namespace, label=wanted, **bounds)
 
 
-def _standing(namespace: str, wanted: str, high: str, start: str, skip: str, limit: int) -> Statement:
+def _in_state(namespace: str, wanted: str, high: str, start: str, skip: str, limit: int) -> Statement:
     bounds = {"start": start, "skip": skip, "high": high, "limit": limit}
-    return sql("schedules_standing", namespace=namespace, standing=wanted, **bounds)
+    return sql("schedules_in_state", namespace=namespace, shown_state=wanted, **bounds)

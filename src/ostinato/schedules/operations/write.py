@@ -13,11 +13,11 @@ from ostinato.engine.kinds import Kinds
 from ostinato.engine.limits import let_in
 from ostinato.engine.rows import insert_row, timer_row, whole_run
 from ostinato.engine.run_logging import report_failure
-from ostinato.engine.runs import created, hold, stop_chain, to_the_gates
+from ostinato.engine.runs import created_event, hold, stop_chain, to_the_gates
 from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.actions import BEHIND, Maker
-from ostinato.schedules.companions import InsertedRun
+from ostinato.schedules.companions import Companions, InsertedRun, PassedEvent
 from ostinato.schedules.decisions.decide import BACKFILL, Decision, Live
 from ostinato.schedules.decisions.times_not_run import Fresh, Passed
 from ostinato.schedules.model import Overlap, Reason, Schedule, run_name
@@ -49,11 +49,11 @@ def write_decisions(
 ) -> Operation[list[Row]]:
     """Write decisions to the store. Return the events, which the caller writes.
 
-    - `inputs`: a dict from the origin of a trigger or a backfill to the input that replaces the action's input in its
-      runs
+    - `inputs`: the inputs that replace the action's input, as a dict from the origin of a trigger or a backfill to the
+      input of its runs
     - `save`: whether to write the rows of the schedules, too; if false, the caller writes them
     - `refused`: a list that gets (decision, error) for each decision that cannot be written; None to raise the error
-    - `not_started`: a dict to which the reason is added, under the run's id, for each new run that cannot start now
+    - `not_started`: a dict that gets an entry from run id to reason for each new run that cannot start now
     """
     unfit = yield from maker.find_unfit(one.schedule for one in decisions if one.start or one.hold)
     batch = _DecisionRows(now, maker, inputs or {}, save, unfit)
@@ -157,7 +157,7 @@ class _DecisionRows:
                 self.completed.append((schedule.id,))
             if schedule.next is not None:
                 self.timers.append(timer_row(next_timer(schedule, schedule.next)))
-        _add_schedule_events(decision, self.now, self.schedule_events)
+        _add_schedule_events(decision, self.now, self.maker.companions, self.schedule_events)
         self.decisions.append(decision)
 
     def _add_run(self, schedule: Schedule, fresh: Fresh) -> Run:
@@ -192,7 +192,7 @@ class _DecisionRows:
 
     def _placeholder(self, schedule: Schedule, fresh: Fresh, detail: dict[str, Any], problem: Exception) -> Run:
         """Return a run for an occurrence whose action cannot be built now, because of `problem`. Once the overlap
-        policy lets the run start, it counts as running, and a timer tries to build the action again."""
+        policy lets the run start, the run counts as running, and a timer tries again to build its action."""
         due = fresh.occurrence
         input = self.inputs.get(due.origin)
         if input is not None:
@@ -258,7 +258,7 @@ class _DecisionRows:
             yield sql("complete_schedules", self.completed)
         if self.timers:
             yield sql("set_timers", self.timers)
-        self.events += [created(run, self.now) for run in self.runs]
+        self.events += [created_event(run, self.now) for run in self.runs]
 
 
 def last_outcome(schedule: Schedule) -> dict[str, Any]:
@@ -323,8 +323,10 @@ def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | N
             return None
 
 
-def _add_schedule_events(decision: Decision, now: Micros, events: list[Row]) -> None:
+def _add_schedule_events(decision: Decision, now: Micros, companions: Companions, events: list[Row]) -> None:
     schedule = decision.schedule
+    companion = companions.get(schedule.companion or "")
+    word = _word_passed if companion is None else companion.word_passed or _word_passed
     if decision.late:
         will = len(decision.start) + len(decision.hold)
         events.append(event_row(now, schedule, "late", late=decision.late, will_run=will))
@@ -340,32 +342,32 @@ def _add_schedule_events(decision: Decision, now: Micros, events: list[Row]) -> 
         )
     for row in decision.passed:
         events.append(
-            _passed_event(now, schedule, row.reason, row.since, row.origin, row.blocked_by, row.added, row.last)
+            _passed_event(now, schedule, word(row.reason), row.since, row.origin, row.blocked_by, row.added, row.last)
         )
     for waiting, reason, by in decision.drop:
         nominal, origin = waiting.detail["nominal"], waiting.detail["origin"]
-        events.append(_passed_event(now, schedule, reason, nominal, origin, by, 1, nominal))
+        events.append(_passed_event(now, schedule, word(reason), nominal, origin, by, 1, nominal))
     if decision.completed:
         events.append(event_row(now, schedule, "completed"))
+
+
+def _word_passed(reason: Reason) -> PassedEvent:
+    return PassedEvent(reason.status.value, {"reason": reason.value})
 
 
 def _passed_event(
     now: Micros,
     schedule: Schedule,
-    reason: Reason,
+    passed: PassedEvent,
     nominal: Micros,
     origin: str,
     by: str | None,
     count: int,
     last: Micros,
 ) -> Row:
-    data: dict[str, Any] = {"reason": reason.value, "nominal": nominal, "origin": origin}
+    data: dict[str, Any] = {**passed.data, "nominal": nominal, "origin": origin}
     if by is not None:
         data["blocked_by"] = by
     if count > 1:
         data |= {"count": count, "last": last}
-    if schedule.action.facts:
-        # The events of such schedules have the names of the RFC on scheduled flows, which has no `missed`.
-        said = reason.status.value if reason.status is Status.MISSED else reason.value
-        return event_row(now, schedule, "skipped", **{**data, "outcome": "skipped", "reason": said})
-    return event_row(now, schedule, reason.status.value, **data)
+    return event_row(now, schedule, passed.event, **data)

@@ -16,9 +16,6 @@ INSERT INTO ostinato_tokens (id, namespace, role, hash, label, bound, created, e
 SELECT id, namespace, role, hash, label, bound, created, expires, actor
 FROM {rows r(id text, namespace text, role text, hash text, label text, bound text, created int, expires int, actor text)} WHERE true
 
--- drop_expired_agent_tokens: delete the tokens of agents' sessions that have expired.
-DELETE FROM ostinato_tokens WHERE role = 'agent' AND expires < :now
-
 -- token: a token by its id; a token whose namespace was deleted does not exist.
 SELECT hash, {token_columns} FROM ostinato_tokens WHERE id = :id
     AND (namespace IS NULL OR EXISTS (SELECT 1 FROM ostinato_namespaces n WHERE n.name = ostinato_tokens.namespace))

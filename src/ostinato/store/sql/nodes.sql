@@ -49,6 +49,9 @@ SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 INSERT INTO ostinato_meta ({meta_columns}) SELECT {meta_columns} FROM {rows r(meta_columns)} WHERE true
 ON CONFLICT (key) DO UPDATE SET value = excluded.value
 
+-- delete_meta: delete values about the whole store, by key.
+DELETE FROM ostinato_meta WHERE key IN (SELECT key FROM {rows r(key text)})
+
 -- meta_between: values whose keys begin with a prefix.
 SELECT {meta_columns} FROM ostinato_meta WHERE key >= :low AND key < :high ORDER BY key
 

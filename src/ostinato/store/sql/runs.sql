@@ -89,18 +89,20 @@ c AS MATERIALIZED (SELECT ctid FROM ostinato_runs WHERE status = 'ready' AND que
     ORDER BY priority DESC, ready_at, id LIMIT :limit FOR UPDATE SKIP LOCKED),
 {claimed}
 
--- claim_ready_except [sqlite]: as claim_ready, without the names in :names (JSON), which other nodes know.
+-- claim_ready_except [sqlite]: as claim_ready, without the jobs in :names (JSON), which only other nodes know. Runs
+-- of other kinds may have the same names.
 UPDATE ostinato_runs SET status = 'active', node = :node, claim = claim + 1, token = :token, started = :now
 WHERE id IN (SELECT id FROM ostinato_runs WHERE status = 'ready' AND queue = :queue AND kind {known}
     AND EXISTS (SELECT 1 FROM ostinato_nodes n WHERE n.id = :node)
-    AND name NOT IN (SELECT value FROM json_each(:names)) ORDER BY priority DESC, ready_at, id LIMIT :limit)
+    AND (kind <> 'job' OR name NOT IN (SELECT value FROM json_each(:names))) ORDER BY priority DESC, ready_at, id LIMIT :limit)
 RETURNING {claimed_run_columns}
 
--- claim_ready_except [postgres]: as claim_ready, without the names in :names (JSON), which other nodes know.
+-- claim_ready_except [postgres]: as claim_ready, without the jobs in :names (JSON), which only other nodes know. Runs
+-- of other kinds may have the same names.
 WITH n AS MATERIALIZED (SELECT id FROM ostinato_nodes WHERE id = :node FOR KEY SHARE),
 c AS MATERIALIZED (SELECT ctid FROM ostinato_runs WHERE status = 'ready' AND queue = :queue AND kind {known}
         AND EXISTS (SELECT 1 FROM n)
-        AND name NOT IN (SELECT json_array_elements_text(:names::json))
+        AND (kind <> 'job' OR name NOT IN (SELECT json_array_elements_text(:names::json)))
     ORDER BY priority DESC, ready_at, id LIMIT :limit FOR UPDATE SKIP LOCKED),
 {claimed}
 
@@ -121,23 +123,30 @@ SELECT {claimed_run_columns} FROM u
 SELECT {claimed_run_columns} FROM ostinato_runs WHERE status = 'active' AND node = :node AND token = :token
 
 -- end_runs [sqlite]: write the outcome of claimed runs. Fenced: node and claim must match. Uses the primary key; the +
--- keeps the planner from using ostinato_runs_active.
-UPDATE ostinato_runs SET status = r.status, reason = r.reason, result = r.result, error = r.error,
+-- keeps the planner from using ostinato_runs_active. A run whose cancellation was requested keeps the reason of the
+-- request if it would continue, because its caller then cancels it.
+UPDATE ostinato_runs SET status = r.status,
+    reason = CASE WHEN ostinato_runs.cancel_requested IS NOT NULL AND (r.superseded = 1 OR r.finished IS NULL)
+        THEN ostinato_runs.reason ELSE r.reason END, result = r.result, error = r.error,
     finished = r.finished, superseded = r.superseded, ready_at = r.ready_at, hold = r.hold
 FROM {rows r(id text, claim int, status text, reason text, result text, error text, finished int, superseded int,
     ready_at int, hold text)}
 WHERE ostinato_runs.id = r.id AND +ostinato_runs.node = :node AND ostinato_runs.claim = r.claim
     AND ostinato_runs.status || '' = 'active'
-RETURNING ostinato_runs.id, ostinato_runs.cancel_requested
+RETURNING ostinato_runs.id, ostinato_runs.cancel_requested, ostinato_runs.reason
 
 -- end_runs [postgres]: write the outcome of claimed runs. Fenced: node and claim must match. The expressions around
--- node and status keep the planner from using ostinato_runs_active and its dead entries (3 to 100 times slower).
-UPDATE ostinato_runs u SET status = r.status, reason = r.reason, result = r.result, error = r.error,
-    finished = r.finished, superseded = r.superseded, ready_at = r.ready_at, hold = r.hold
+-- node and status keep the planner from using ostinato_runs_active and its dead entries (3 to 100 times slower). A run
+-- whose cancellation was requested keeps the reason of the request if it would continue, because its caller then
+-- cancels it.
+UPDATE ostinato_runs u SET status = r.status,
+    reason = CASE WHEN u.cancel_requested IS NOT NULL AND (r.superseded = 1 OR r.finished IS NULL) THEN u.reason
+        ELSE r.reason END,
+    result = r.result, error = r.error, finished = r.finished, superseded = r.superseded, ready_at = r.ready_at, hold = r.hold
 FROM {rows r(id text, claim int, status text, reason text, result text, error text, finished int, superseded int,
     ready_at int, hold text)}
 WHERE u.id = r.id AND u.node IS NOT DISTINCT FROM :node AND u.claim = r.claim AND u.status || '' = 'active'
-RETURNING u.id, u.cancel_requested
+RETURNING u.id, u.cancel_requested, u.reason
 
 -- finish_runs [sqlite]: write the outcome of claimed runs that end without consequences: no gate to pass on, no further
 -- attempt. Fenced like end_runs.
@@ -293,13 +302,13 @@ SELECT id FROM ostinato_runs WHERE parent_id IS NOT NULL AND parent_id >= :paren
     AND id <> :skip AND superseded <= :superseded
 ORDER BY parent_id DESC, id DESC LIMIT :limit
 
--- runs_standing: ids of runs with one status, newest first. Uses ostinato_runs_status.
+-- runs_in_status: ids of runs with one status, newest first. Uses ostinato_runs_status.
 SELECT id FROM ostinato_runs WHERE namespace = :namespace AND status = :status
     AND status <> 'ready' AND status <> 'active' AND status <> 'succeeded' AND superseded >= :superseded
     AND (superseded, id) <= (:superseded, :start) AND id <> :skip
 ORDER BY superseded DESC, id DESC LIMIT :limit
 
--- attempts_standing: ids of runs with one status, newest first, including superseded attempts.
+-- attempts_in_status: ids of runs with one status, newest first, including superseded attempts.
 SELECT id FROM (
     SELECT id FROM (SELECT id FROM ostinato_runs WHERE namespace = :namespace AND status = :status
         AND status <> 'ready' AND status <> 'active' AND status <> 'succeeded' AND superseded >= 0
@@ -309,7 +318,7 @@ SELECT id FROM (
     SELECT id FROM (SELECT id FROM ostinato_runs WHERE namespace = :namespace AND status = :status
         AND status <> 'ready' AND status <> 'active' AND status <> 'succeeded' AND superseded >= 1
         AND (superseded, id) <= (1, :start) AND id <> :skip
-        ORDER BY superseded DESC, id DESC LIMIT :limit) earlier) standing
+        ORDER BY superseded DESC, id DESC LIMIT :limit) earlier) in_status
 ORDER BY id DESC LIMIT :limit
 
 -- active_runs: ids of active runs, newest first; reads all of them. Uses ostinato_runs_active.
@@ -320,8 +329,8 @@ ORDER BY id || '' DESC LIMIT :limit
 SELECT id FROM ostinato_runs WHERE status = 'ready' AND namespace || '' = :namespace AND id || '' <= :start AND id <> :skip
 ORDER BY id || '' DESC LIMIT :limit
 
--- count_runs: the number of runs by status.
-SELECT status, count(*) FROM ostinato_runs WHERE namespace = :namespace GROUP BY status
+-- count_runs: the number of runs by status; with superseded attempts if :superseded is 1.
+SELECT status, count(*) FROM ostinato_runs WHERE namespace = :namespace AND superseded <= :superseded GROUP BY status
 
 -- insert_logs: add log lines of runs.
 INSERT INTO ostinato_logs ({log_columns}) SELECT {log_columns} FROM {rows r(log_columns)} WHERE true ON CONFLICT DO NOTHING

@@ -36,21 +36,12 @@ SELECT kind, owner, purpose, due FROM ostinato_timers WHERE parked IS NULL AND d
 SELECT id, root_id, status FROM ostinato_runs
 WHERE finished IS NULL AND status NOT IN ('buffered', 'ready', 'active', 'waiting') LIMIT :limit
 
--- runs_left_behind: live runs of journeys that ended long ago. Uses ostinato_runs_ready and ostinato_runs_active.
-SELECT {u.run_columns} FROM ostinato_runs u JOIN ostinato_journeys j ON j.run_id = u.id
-WHERE u.status = 'ready' AND u.kind = 'journey' AND j.finished < :long_ago
-UNION ALL
-SELECT {u.run_columns} FROM ostinato_runs u JOIN ostinato_journeys j ON j.run_id = u.id
-WHERE u.status = 'active' AND u.kind = 'journey' AND j.finished < :long_ago LIMIT :limit
+-- missing_tables [sqlite]: those of these tables that do not exist. Only PostgreSQL has ostinato_drafts.
+SELECT r.name FROM {rows r(name text)} WHERE r.name <> 'ostinato_drafts'
+    AND NOT EXISTS (SELECT 1 FROM sqlite_master m WHERE m.type = 'table' AND lower(m.name) = lower(r.name)) ORDER BY r.name
 
--- journeys_left_behind: unfinished journeys without a live run. Uses ostinato_journeys_running.
-SELECT u.id, u.status, j.phase FROM ostinato_journeys j JOIN ostinato_runs u ON u.id = j.run_id
-WHERE j.finished IS NULL AND u.finished IS NOT NULL LIMIT :limit
-
--- journeys_and_runs_apart: journeys that ended after :since with another outcome than their runs. Uses
--- ostinato_journeys_finished.
-SELECT u.id, u.status, j.phase FROM ostinato_journeys j JOIN ostinato_runs u ON u.id = j.run_id
-WHERE j.finished > :since AND u.finished IS NOT NULL AND (j.phase = 'SUCCEEDED') <> (u.status = 'succeeded') LIMIT :limit
+-- missing_tables [postgres]: those of these tables that do not exist.
+SELECT r.name FROM {rows r(name text)} WHERE to_regclass(r.name) IS NULL ORDER BY r.name
 
 -- unknown_handlers: the number of runs that wait for a node that knows their job, by job. Uses ostinato_runs_parked.
 SELECT name, count(*), min(due) FROM ostinato_runs WHERE status = 'waiting' AND reason = 'no_handler'

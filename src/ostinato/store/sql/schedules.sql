@@ -119,18 +119,18 @@ SELECT name FROM ostinato_schedule_labels WHERE namespace = :namespace AND label
     AND name <> :skip
 ORDER BY name LIMIT :limit
 
--- standing [sqlite postgres part]: the state that users see.
+-- shown_state [sqlite postgres part]: the state of a schedule that users see.
 (CASE WHEN state = 'running' AND paused IS NOT NULL THEN 'paused' ELSE state END)
 
--- schedules_standing [sqlite]: names of open schedules in one state, in order. Uses ostinato_schedules_standing.
+-- schedules_in_state [sqlite]: names of open schedules in one state, in order. Uses ostinato_schedules_standing.
 SELECT name FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL AND state <> ''
-    AND {standing} = :standing AND name >= :start AND name < :high AND name <> :skip
+    AND {shown_state} = :shown_state AND name >= :start AND name < :high AND name <> :skip
 ORDER BY name LIMIT :limit
 
--- schedules_standing [postgres]: names of open schedules in one state, ordered so that only that index fits.
+-- schedules_in_state [postgres]: names of open schedules in one state, ordered so that only that index fits.
 SELECT name FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL AND state <> ''
-    AND {standing} <= :standing AND ({standing}, name) >= (:standing, :start) AND name < :high AND name <> :skip
-ORDER BY {standing}, name LIMIT :limit
+    AND {shown_state} <= :shown_state AND ({shown_state}, name) >= (:shown_state, :start) AND name < :high AND name <> :skip
+ORDER BY {shown_state}, name LIMIT :limit
 
 -- count_schedules: open schedules of a namespace.
 SELECT count(*) FROM ostinato_schedules WHERE namespace = :namespace AND closed IS NULL
@@ -246,7 +246,11 @@ SELECT {backfill_columns} FROM ostinato_backfills WHERE id = :id
 -- backfills_of: the backfills of a schedule, newest first, after a cursor. Uses ostinato_backfills_schedule.
 SELECT {backfill_columns} FROM ostinato_backfills WHERE schedule_id = :schedule AND id < :before ORDER BY id DESC LIMIT :limit
 
--- running_backfills: the unfinished backfills of a schedule. Uses ostinato_backfills_schedule.
+-- unfinished_backfills: the running and paused backfills of a schedule, newest first. Uses ostinato_backfills_schedule.
+SELECT {backfill_columns} FROM ostinato_backfills WHERE schedule_id = :schedule AND state IN ('running', 'paused')
+ORDER BY id DESC
+
+-- running_backfills: the running backfills of a schedule. Uses ostinato_backfills_schedule.
 SELECT {backfill_columns} FROM ostinato_backfills WHERE schedule_id = :schedule AND state = 'running'
 
 -- open_backfills: the backfills of these schedules that continue as soon as there is room. Uses

@@ -79,9 +79,9 @@ def follow(run: HandlerRun, mutation: MutationStatus | None) -> Start:
     """Decide where the retry of a failed run begins. `mutation` is the status of the run's mutation, if it has one.
 
     - If the run is a producer's, the retry executes the producer again.
-    - If the mutation's outcome is final, the retry continues with `next`.
+    - If the mutation's outcome is final, the retry continues with the handler's method `next`.
     - If it is unknown whether the mutation took effect, the retry first asks the mutator.
-    - Otherwise the retry begins with `prepare`.
+    - Otherwise the retry begins with the handler's method `prepare`.
     """
     if run.type is HandlerType.PRODUCER:
         return Start(Phase.EXECUTING, keeps=False)

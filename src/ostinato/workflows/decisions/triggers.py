@@ -77,9 +77,11 @@ def after_commit(
 ) -> Wake:
     """Return when a consumer runs again after one of its runs has committed.
 
-    - If the run reserved events, the consumer runs again at once if `events_remain`. Otherwise it waits for an event.
-    - If the run reserved no events, the consumer runs again at once if `new_events`. Otherwise it waits for an event.
-      If `published_to_itself`, events cannot make it run before `policy.empty_gap` has passed.
+    - If the run reserved events, the consumer runs again at once if `events_remain` is true. Otherwise it waits for an
+      event.
+    - If the run reserved no events, the consumer runs again if `new_events` is true. Otherwise it waits for an event.
+      Events start it at once, or, if `published_to_itself` is true, only after `policy.empty_gap`, so that the consumer
+      does not keep itself busy.
     - In both cases, the consumer runs at `wake_at` at the latest, unless `wake_at` is None.
     """
     if reserved:

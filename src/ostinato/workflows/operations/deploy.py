@@ -77,8 +77,8 @@ def _is_older(version: Version, workflow: Workflow) -> bool:
     so in two cases:
 
     - The number of `version` is lower than the number of the active version.
-    - The numbers are equal, and the active version is a repair (changed code with the same number). The repair was
-      deployed with an import path, such as `package.module:name`, and `version` has no import path.
+    - The numbers are equal, and the active version is a repair (changed code with the same number). Every process can
+      load the repair, because it has an import path, such as `package.module:name`. `version` has no import path.
     """
     assert version.number is not None
     # Every process can load a repair that has an import path, so code of one process does not replace it.

@@ -32,7 +32,7 @@ from ostinato.workflows.rows import mutation_row, read_mutation, read_run, run_r
 from ostinato.workflows.store import statement
 
 
-def locked(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
+def lock_workflow(namespace: str, name: str, actor: str | None) -> Operation[Loaded]:
     """Lock the unfinished run of a workflow, if any, and then the workflow. Return the workflow. `actor` is the user to
     record in events.
 

@@ -60,9 +60,10 @@ class Answer(Enum):
 
 @dataclass(slots=True)
 class Step:
-    """One write about a claimed run. Nothing is written if the stored record's `updated` differs from `before`.
+    """One write about a claimed run.
 
     - `record`: the run's record after the write
+    - `before`: the value that `updated` must have in the stored record; otherwise nothing is written
     - `reserve`: the events to reserve, each as (topic, message id)
     - `wake`: the wake time that `prepare` returned, in a tuple; `(None,)` clears the stored time, and None keeps it
     - `mutation`: the row of the run's effect; None if the row does not change
@@ -253,7 +254,7 @@ def _end_fix(loaded: Loaded, fixed: bool, now: Micros) -> None:
 
 def _cancel(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
     """Cancel runs whose handler no longer exists, and release the events that these runs reserved. Return an `End` for
-    each run. The caller passes these to `end`."""
+    each run, which the caller must pass to `end`."""
     if not steps:
         return []
     yield statement("release_events", [(step.run.id,) for step in steps], now=now)
@@ -370,8 +371,8 @@ def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micro
 
 
 def _fail(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
-    """Block the workflows of failed runs. Return an `End` for each run. Its status is `WAITING` if the same run
-    continues later, and otherwise `FAILED`. The caller passes these to `end`."""
+    """Block the workflows of failed runs. Return an `End` for each run, which the caller must pass to `end`. The `End`
+    has the status `WAITING` if the same run continues later, and otherwise `FAILED`."""
     ends: list[End] = []
     timers: list[Row] = []
     for step in steps:

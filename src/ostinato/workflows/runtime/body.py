@@ -444,7 +444,8 @@ class _Attempt:
     async def _call_user(
         self, call: Callable[[], Awaitable[Any]], begun: Callable[[asyncio.Task[Any]], None] | None = None
     ) -> Called:
-        """Call the user's code in a task, for at most `phase_timeout`. Call `begun` with the task before it runs."""
+        """Call the user's code in a task, for at most `phase_timeout`. If `begun` is given, call `begun` with the task
+        before the task runs."""
 
         def begin(task: asyncio.Task[Any]) -> None:
             self._body.bodies.note_helper(self._run.id, task)

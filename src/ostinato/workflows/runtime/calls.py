@@ -29,7 +29,9 @@ async def call_in_task(
     call: Callable[[], Awaitable[Any]], timeout: Micros, begun: Callable[[asyncio.Task[Any]], None]
 ) -> Called:
     """Call a function in a task, with a time limit. `begun` is called with the task before the task runs. At the time
-    limit, the task is cancelled. If it still runs a while later, it is abandoned and cannot delay its workflow."""
+    limit, the task is cancelled. If the task still runs `_PATIENCE` seconds later, it is abandoned, so that it cannot
+    delay its workflow. If the caller is cancelled, the task is cancelled, too, and this function waits until the task
+    has ended."""
     task = asyncio.get_running_loop().create_task(_capture(call))
     begun(task)
     try:

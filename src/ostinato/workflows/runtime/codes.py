@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 
 from ostinato.engine.log import log
-from ostinato.errors import OstinatoError
+from ostinato.errors import OstinatoError, describe_exception
 from ostinato.workflows.declaration import WorkflowCode
 from ostinato.workflows.model import Workflow
 
@@ -57,7 +57,7 @@ def load(path: str) -> WorkflowCode:
     try:
         code = getattr(importlib.import_module(module), name, None)
     except Exception as problem:
-        raise OstinatoError(f"{path!r} cannot be imported: {type(problem).__name__}: {problem}") from problem
+        raise OstinatoError(f"{path!r} cannot be imported: {describe_exception(problem)}") from problem
     if not isinstance(code, WorkflowCode):
         raise OstinatoError(f"{path!r} is no workflow, but {type(code).__name__}")
     return code

@@ -20,7 +20,16 @@ import orjson
 from ostinato.engine.context import clean, to_json
 from ostinato.engine.log import log
 from ostinato.engine.outages import read_patiently
-from ostinato.errors import OstinatoError, StoreError, did_you_mean, is_text, list_choices, short_repr
+from ostinato.errors import (
+    OstinatoError,
+    StoreError,
+    describe_exception,
+    did_you_mean,
+    error_text,
+    is_text,
+    list_choices,
+    short_repr,
+)
 from ostinato.model import Json
 from ostinato.store.contract import Operation, Row, Store
 from ostinato.when.instants import Micros, to_datetime
@@ -342,7 +351,7 @@ def is_cancelled(problem: BaseException) -> bool:
 def classify(problem: BaseException, what: str) -> Failure:
     """Return the failure for an error of a reader or a mutator. `what` names the reader or mutator in the message."""
     if isinstance(problem, HandlerFailed):
-        return Failure(problem.failure, shorten(_words_of(problem)))
+        return Failure(problem.failure, shorten(error_text(problem)))
     if isinstance(problem, TimeoutError | ConnectionError | StoreError):
         return Failure(FailureClass.TRANSIENT, f"{what}: {describe(problem)}")
     log.warning(f"{what} raised an error without a class", action="workflow_unclassified", exc_info=problem)
@@ -352,7 +361,7 @@ def classify(problem: BaseException, what: str) -> Failure:
 def classify_handler(problem: BaseException) -> Failure:
     """Return the failure for an error that a handler raised."""
     if isinstance(problem, HandlerFailed):
-        return Failure(problem.failure, shorten(_words_of(problem)))
+        return Failure(problem.failure, shorten(error_text(problem)))
     if not isinstance(problem, Exception):
         return Failure(FailureClass.LOGIC, f"the handler raised {describe(problem)}")
     return Failure(FailureClass.TRANSIENT if isinstance(problem, StoreError) else FailureClass.LOGIC, describe(problem))
@@ -360,15 +369,7 @@ def classify_handler(problem: BaseException) -> Failure:
 
 def describe(problem: BaseException) -> str:
     """Return the type and the message of an error, shortened, and without characters that a store refuses."""
-    words = _words_of(problem)
-    return shorten(f"{type(problem).__name__}: {words}" if words else type(problem).__name__)
-
-
-def _words_of(problem: BaseException) -> str:
-    try:
-        return str(problem)
-    except Exception:  # the code of a user, too
-        return ""
+    return shorten(describe_exception(problem))
 
 
 def shorten(words: str) -> str:

@@ -110,7 +110,7 @@ def test_a_schedule_is_created_shown_changed_and_canceled(place: Place) -> None:
         ("create buddy greet --cron '0 9' --user ada", 2, "expr '0 9' has 2 fields"),
         ("create buddy gret --cron '0 9 * * *' --user ada", 1, "did you mean 'greet'"),
         ("create buddy greet --cron '0 9 * * *' --user eve", 1, "has no user 'eve'"),
-        ("create buddy greet --cron '0 9 * * *' --user ada --on-missed never", 2, "--on-missed, policy 'never'"),
+        ("create buddy greet --cron '0 9 * * *' --user ada --on-missed never", 2, "--on-missed, policy 'never': "),
         ("create buddy greet --cron '0 9 * * *' --segment 'query:1 = 1'", 2, "error: segment: query, at character 1"),
         ("create buddy greet --cron '0 9 * * *' --segment tag:x --options '{\"rate\": 1}'", 2, "error: rate 1 is not"),
         ("create buddy greet --at 2099-01-01T09:00 --user " + "x" * 300, 2, "--user"),

@@ -52,7 +52,7 @@ def test_agents_and_users_are_shown_and_changed(place: Place) -> None:
     assert place.json("agents", "set-user", "buddy", "ada", "--no-tags")["tags"] == []
     assert "opted_out" in place.text("agents", "user", "buddy", "ada")
     assert place.json("agents", "users", "buddy", "--tag", "a")["items"] == []
-    assert "body.zone" not in place.error("agents", "set-user", "buddy", "ada", "--zone", "Mars", code=2)
+    assert "body.tz" not in place.error("agents", "set-user", "buddy", "ada", "--tz", "Mars", code=2)
     assert "contradict" in place.error("agents", "set-user", "buddy", "ada", "--tag", "a", "--no-tags", code=2)
     assert "not a JSON object" in place.error("agents", "set-user", "buddy", "ada", "--data", "[]", code=2)
     assert "there is no agent 'budy'; did you mean 'buddy'" in place.error("agents", "show", "budy", code=1)

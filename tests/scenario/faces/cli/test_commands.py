@@ -20,7 +20,8 @@ from ostinato.faces.cli.session import Place as ConnectedPlace
 from ostinato.faces.cli.session import Session, connect
 from ostinato.faces.http.shapes.runs import Start
 from ostinato.faces.http.shapes.schedules import Definition
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
+from ostinato.webhooks.store import statement
 from ostinato.webhooks.subscriptions import read_webhook, webhook_row
 from tests.support.commands import Place
 
@@ -219,7 +220,7 @@ def test_runs_are_started_looked_at_stopped_and_repeated(place: Place) -> None:
     assert place.json("runs", "log", again["id"]) == {"items": []}
     assert "there is no run 'nothing'" in place.error("runs", "show", "nothing", code=1)
     place.error("runs", "list", "--status", "odd", code=2)
-    assert "is not a JSON object" in place.error("jobs", "start", "send", "--input", "[1]", code=2)
+    assert "not a JSON object" in place.error("jobs", "start", "send", "--input", "[1]", code=2)
     assert "is not JSON" in place.error("jobs", "start", "send", "--input", "{", code=2)
 
 
@@ -258,12 +259,12 @@ def test_a_webhook_is_found_by_its_url_among_any_number(tmp_path: Path) -> None:
 
     async def copy() -> None:
         def insert(_: int) -> Operation[None]:
-            (row,) = yield sql("list_webhooks", namespace="default", after="", limit=1)
+            (row,) = yield statement("list_webhooks", namespace="default", after="", limit=1)
             webhook = read_webhook(row)
             copies = [
                 replace(webhook, id=f"{webhook.id}{n:04}", url=f"https://hooks.example/{n:04}") for n in range(1001)
             ]
-            yield sql("insert_webhooks", [webhook_row(copy) for copy in copies])
+            yield statement("insert_webhooks", [webhook_row(copy) for copy in copies])
 
         async with Ostinato(store).connected() as ostinato:
             await ostinato.store.run(insert)
@@ -381,6 +382,7 @@ def test_what_is_to_come_is_drawn(place: Place) -> None:
     assert "nothing is to come" in place.text("upcoming")
     place.run("schedules", "create", "hourly", "every 1h", "send")
     place.run("schedules", "create", "daily", "0 9 * * *", "send")
+    place.run("schedules", "create", "weekly", "0 9 * * 1", '{"function": "onboard"}')
     items = place.json("upcoming", "--limit", "5")["items"]
     assert len(items) == 5
     assert items == sorted(items, key=lambda one: one["at"])
@@ -388,6 +390,7 @@ def test_what_is_to_come_is_drawn(place: Place) -> None:
     assert "●" in drawn
     assert "hourly" in drawn
     assert "in " in drawn
+    assert "function onboard" in drawn
     assert "nothing is late" in place.text("upcoming", "--late")
 
 

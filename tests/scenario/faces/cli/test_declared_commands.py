@@ -13,6 +13,7 @@ import pytest
 
 from ostinato import Ostinato
 from tests.support.commands import run_command
+from tests.support.journey_parts import AGAIN
 
 pytestmark = pytest.mark.usefixtures("quick_commands")
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -83,6 +84,25 @@ def test_a_file_is_applied_changed_pruned_and_exported(run: Run, tmp_path: Path)
     assert run("apply", "out.yaml", "--store", "sqlite:///other.db").returncode == 0
     assert run("export", "file", "--store", "sqlite:///other.db").stdout == (tmp_path / "out.yaml").read_text()
     assert list(json.loads(run("export", "file", *STORE, "--json").stdout)["schedules"]) == ["nightly"]
+
+
+def test_what_a_file_cannot_declare_is_left_out_with_a_note(run: Run, tmp_path: Path) -> None:
+    async def make_binding() -> str:
+        async with Ostinato(f"sqlite:///{tmp_path}/s.db") as app:
+            await app.journeys.deploy(AGAIN)
+            await app.journeys.start("again", wait=100)
+            (binding,) = await app.journeys.bindings()
+            return binding.schedule
+
+    binding = asyncio.run(make_binding())
+    run("apply", "s.yaml", *STORE)
+    reason = "a file cannot declare it; only a journey can make it"
+    exported = run("export", "file", *STORE, "-o", "out.yaml")
+    assert exported.stderr.splitlines() == [f"left out: {binding}: {reason}", "wrote 2 schedules to out.yaml"]
+    assert (tmp_path / "out.yaml").read_text().startswith(f"x-left-out:\n  {binding}: {reason}\nschedules:\n")
+    exported = run("export", "file", *STORE, "--json")
+    assert (json.loads(exported.stdout)["x-left-out"], exported.stderr) == ({binding: reason}, "")
+    assert "2 created" in run("apply", "out.yaml", "--store", "sqlite:///other.db").stdout
 
 
 def test_mistakes_are_two_and_say_where(run: Run, tmp_path: Path) -> None:

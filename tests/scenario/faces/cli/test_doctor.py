@@ -99,6 +99,8 @@ def test_nothing_is_wrong_where_nothing_is(url: str) -> None:
         "unknown_jobs",
         "invariants",
         "disk",
+        "tables",
+        "unknown_functions",
     }
     page = CliRunner().invoke(app, ["doctor", "--store", url]).stdout
     assert "✓ store:" in page
@@ -182,10 +184,10 @@ def a_line_without_a_head(url: str) -> None:
     ("fault", "name", "words", "remedy"),
     [
         (a_corrupt_timer, "parked_timers", "no such purpose", "upgrade the nodes"),
-        (a_timer_with_a_number_too_large, "parked_timers", "64-bit", "`ostinato journeys check` names the place"),
+        (a_timer_with_a_number_too_large, "parked_timers", "64-bit", "Correct the definition that contains it"),
         (differing_zone_rules, "zone_rules", "other has 1999a", "the same tzdata"),
         (a_dead_node_with_active_runs, "active_under_no_node", "under node dead", "doctor --repair"),
-        (a_miscounted_limit, "limit_miscounted", "says 2 go, 0 do", "doctor --repair"),
+        (a_miscounted_limit, "limit_miscounted", "its count is 2, but 0 runs hold it", "doctor --repair"),
         (a_parked_schedule, "parked_schedules", "report (its spec cannot be read)", "ostinato schedules"),
         (an_overdue_timer, "overdue_timer", "due 6", "start a node"),
         (an_overdue_schedule, "overdue_schedules", "default/report", "behind"),
@@ -230,6 +232,14 @@ def test_what_is_safe_to_mend_is_mended_on_request(url: str, fault: Callable[[st
     assert code == 0
     assert "repaired" in {one["remedy"] for one in findings.values()}
     assert look(url)[0] == 0
+
+
+def test_a_table_that_is_missing_is_told_first(url: str) -> None:
+    plant(url, "DROP TABLE ostinato_webhooks")
+    code, findings = look(url)
+    assert (code, findings["tables"]["state"]) == (1, "wrong")
+    assert findings["tables"]["words"] == "the store lacks tables: ostinato_webhooks (of webhooks)"
+    assert "from a backup" in findings["tables"]["remedy"]
 
 
 def test_a_store_of_a_newer_ostinato_is_left_alone(url: str) -> None:

@@ -44,12 +44,12 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Place]:
 def test_functions_are_watched(place: Place, tmp_path: Path) -> None:
     lines = place.text("functions", "list").splitlines()
     assert [line.split()[1] for line in lines] == ["function", "onboard", "report", "onboard"]
-    assert "a message 'reply' or a time" in lines[1]
+    assert "a message 'reply' or the time 20" in lines[1]
     assert [run["key"] for run in place.json("functions", "list", "--status", "succeeded")["items"]] == ["done"]
     assert len(place.json("functions", "list", "--name", "onboard")["items"]) == 2
     assert place.text("functions", "list", "--status", "failed").strip() == "no runs of functions"
     page = place.text("functions", "show", "ada")
-    assert "waits for a message 'reply' or a time" in page
+    assert "waits for a message 'reply' or the time 20" in page
     assert '{"asking": "ada"}' in page
     assert place.json("functions", "show", "ada")["state"] == {"asking": "ada"}
     assert len(place.json("functions", "steps", "ada")["items"]) == 6
@@ -57,7 +57,7 @@ def test_functions_are_watched(place: Place, tmp_path: Path) -> None:
     assert "wrote" in place.text("functions", "draw", "ada", "-o", str(picture))
     assert 'class="receive pending"' in picture.read_text(encoding="utf-8")
     assert "there is no function run 'eve'" in place.error("functions", "show", "eve", code=1)
-    assert "--status 'over'" in place.error("functions", "list", "--status", "over", code=2)
+    assert "status 'over' is unknown" in place.error("functions", "list", "--status", "over", code=2)
     environ = {"_OSTINATO_COMPLETE": "complete_bash", "COMP_WORDS": "ostinato functions start on", "COMP_CWORD": "3"}
     completed = CliRunner().invoke(app, env={**place.environ, **environ}, prog_name="ostinato")
     assert completed.stdout.split() == ["onboard"]
@@ -78,6 +78,7 @@ def test_steps_are_a_timeline_that_fits_the_terminal(place: Place) -> None:
     assert "░" in lines[2]
     assert lines[6].rstrip().endswith("░▸")  # it goes on
     assert "refuse: ValueError: not <1>" in lines[7]
+    assert 'raise ValueError(f"not <{n}>")' in done.stdout  # its traceback
     few = place.text("functions", "steps", "ada", "--limit", "2")
     assert "4 earlier steps" in few
     assert "double" in few
@@ -108,6 +109,7 @@ def test_functions_are_started_sent_messages_and_stopped(place: Place) -> None:
     assert "is succeeded" in place.error("functions", "send", "done", "reply", code=1)
     assert place.text("functions", "terminate", "eve", "--reason", "enough").strip() == "eve: terminated"
     assert place.text("functions", "cancel", "bob").strip() == "asked bob to stop"
+    assert place.text("runs", "cancel", "bob").strip() == "asked bob to stop"  # it was parked, and is so still
     assert place.json("functions", "cancel", "done")["status"] == "succeeded"
 
 
@@ -136,7 +138,7 @@ def test_the_client_has_every_call_of_the_command_line(tmp_path: Path) -> None:
             ("onboard", 2),
             ("report", 1),
         }
-        assert functions.get("ada")["waits_for"] == "a message 'reply' or a time"
+        assert functions.get("ada")["waits_for"].startswith("a message 'reply' or the time 20")
         assert [step["kind"] for step in functions.steps("ada", limit=2)] == ["step", "sleep"]
         assert functions.draw("ada").startswith("<svg")
         assert functions.drain()[0]["runs"] == 1

@@ -263,6 +263,15 @@ def test_looking_loads_no_web_framework(look: tuple[str, ...], tmp_path: Path) -
     assert done.stdout.splitlines()[-1:] == ["[]"], done.stdout + done.stderr
 
 
+def test_a_database_that_is_no_store_is_not_backed_up(tmp_path: Path) -> None:
+    foreign_file(tmp_path / "other.db")
+    (tmp_path / "empty.db").touch()
+    for name in ("other", "empty"):
+        words = command(f"sqlite:///{tmp_path}/{name}.db", "backup", str(tmp_path / "copy.db"), code=2)
+        assert f"{name}.db has no tables of Ostinato; is it the right database? Nothing was copied" in words
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["empty.db", "other.db"]
+
+
 def test_a_backup_overwrites_nothing_but_an_older_backup(tmp_path: Path) -> None:
     store = f"sqlite:///{tmp_path}/store.db"
     command(store, "migrate")

@@ -73,7 +73,9 @@ def test_workflows_are_watched(place: Place, tmp_path: Path) -> None:
     words = "ostinato workflows resolve out"
     environ = {**place.environ, "_OSTINATO_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": "3"}
     assert CliRunner().invoke(app, env=environ, prog_name="ostinato").stdout.split() == ["outbox"]
-    assert "--status 'don'" in place.error("workflows", "inputs", "inbox", "--status", "don", code=2)
+    assert "status 'don' is unknown; did you mean 'done'?" in place.error(
+        "workflows", "inputs", "inbox", "--status", "don", code=2
+    )
 
 
 def test_workflows_are_changed(place: Place) -> None:
@@ -82,7 +84,9 @@ def test_workflows_are_changed(place: Place) -> None:
     assert held["attention"] == "blocked"
     run_id = place.json("workflows", "show", "outbox")["run_id"]
     assert "is blocked by run" in place.error("workflows", "resolve", "outbox", "resume", "--run", "other", code=1)
-    assert "CHOICE" in place.error("workflows", "resolve", "outbox", "resum", code=2)
+    assert "choice 'resum' is unknown; did you mean 'resume'?" in place.error(
+        "workflows", "resolve", "outbox", "resum", code=2
+    )
     assert place.text("workflows", "resolve", "outbox", "resume", "--run", run_id).strip() == "outbox is Running"
     assert place.text("workflows", "skip-event", "outbox", "emails", "one").strip() == "skipped one of emails"
     assert "is consumed; nothing was skipped" in place.error(

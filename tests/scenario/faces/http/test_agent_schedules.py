@@ -30,7 +30,7 @@ def test_a_schedule_is_created_read_changed_and_canceled(tmp_path: Path) -> None
         assert created.json()["schedule_id"] == "visit/17"
         assert "bootstrap_disabled" in created.json()["warnings"][0]
         record = created.json()["record"]
-        assert (record["cron_expr"], record["timezone"], record["origin"], record["actor"]) == (
+        assert (record["cron_expr"], record["tz"], record["origin"], record["actor"]) == (
             "0 9 * * *",
             "America/Sao_Paulo",
             "api",
@@ -139,7 +139,7 @@ def test_what_the_code_declares_is_changed_there(tmp_path: Path) -> None:
 WRONG: list[tuple[Any, int, str | None, str]] = [
     ({"trigger": {"type": "cron", "expr": "0 9"}}, 422, "body.trigger.expr", "has 2 fields; a cron line has five"),
     ({"trigger": {"type": "cron", "expr": "0 9 30 2 *"}}, 422, "body.trigger.expr", "can never match"),
-    ({"trigger": {"type": "daily"}}, 422, "body.trigger.type", "'cron' or 'once'"),
+    ({"trigger": {"type": "daily"}}, 422, "body.trigger.type", "'daily' is unknown; there are cron, once"),
     ({"trigger": {"type": "once", "run_at": "soon"}}, 422, "body.trigger.run_at", "'soon' is not a time"),
     *(
         ({"trigger": {"type": "once", "run_at": at}}, 422, "body.trigger.run_at", "not in the years 1900 to 2199")

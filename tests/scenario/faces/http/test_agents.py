@@ -91,7 +91,7 @@ def test_agents_are_listed_as_nodes_declared_them(tmp_path: Path) -> None:
         assert shown["flows"] == {
             "refund": {"version": 1, "description": "Ask people whether the user may have a refund."}
         }
-        assert (shown["tools"], shown["zone"]) == (["note"], "America/Sao_Paulo")
+        assert (shown["tools"], shown["tz"]) == (["note"], "America/Sao_Paulo")
         missing = await web.get("/agents/budy")
         assert (missing.status_code, "did you mean 'buddy'" in missing.json()["detail"]) == (404, True)
         assert (await web.get("/agents/none/users")).status_code == 404
@@ -102,7 +102,7 @@ def test_agents_are_listed_as_nodes_declared_them(tmp_path: Path) -> None:
 def test_a_user_is_created_changed_and_found_by_a_tag(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         declare_buddy(web.app)
-        body = {"name": "Ada", "zone": "Europe/Lisbon", "tags": ["b", "a"], "consent": "opted_in", "data": {"x": 1}}
+        body = {"name": "Ada", "tz": "Europe/Lisbon", "tags": ["b", "a"], "consent": "opted_in", "data": {"x": 1}}
         created = await web.call("PATCH", "/agents/buddy/users/%2B55%2F1", body)
         assert created.status_code == 200, created.text
         user = created.json()
@@ -117,8 +117,8 @@ def test_a_user_is_created_changed_and_found_by_a_tag(tmp_path: Path) -> None:
         ]
         tagged = (await web.get("/agents/buddy/users?tag=a")).json()["items"]
         assert [one["external_id"] for one in tagged] == ["+55/1"]
-        cleared = await web.call("PATCH", "/agents/buddy/users/%2B55%2F1", {"tags": [], "zone": None})
-        assert (cleared.json()["tags"], cleared.json()["zone"]) == ([], None)
+        cleared = await web.call("PATCH", "/agents/buddy/users/%2B55%2F1", {"tags": [], "tz": None})
+        assert (cleared.json()["tags"], cleared.json()["tz"]) == ([], None)
         names = [event.name for event in await web.app.events(limit=100) if event.name == "flow:user_changed"]
         assert len(names) == 4
 
@@ -139,7 +139,7 @@ def test_a_user_is_created_changed_and_found_by_a_tag(tmp_path: Path) -> None:
             {"user": "ada", "text": "x", "id": "1", "metadata": {"a": "x" * 17_000}},
             "body.metadata",
         ),
-        ("PATCH", "/agents/buddy/users/ada", {"zone": "Mars/Olympus"}, "body.zone"),
+        ("PATCH", "/agents/buddy/users/ada", {"tz": "Mars/Olympus"}, "body.tz"),
         ("PATCH", "/agents/buddy/users/ada", {"consent": "yes"}, "body.consent"),
         ("PATCH", "/agents/buddy/users/ada", {"tags": ["x"] * 101}, "body.tags"),
         ("PATCH", "/agents/buddy/users/ada", {"id": "1"}, "body.id"),

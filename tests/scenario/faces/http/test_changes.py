@@ -176,7 +176,7 @@ def anybody(action: str, actor: str, user: str) -> bool:
 
 async def agent(web: Api) -> dict[str, str]:
     """An agent whose flow has asked people about its user `ada`."""
-    buddy = web.app.agent("buddy", timezone="UTC", model=None, transport=ConsoleTransport(str), admins=anybody)
+    buddy = web.app.agent("buddy", tz="UTC", model=None, transport=ConsoleTransport(str), admins=anybody)
 
     @buddy.flow
     async def ask(ctx: FlowContext) -> None:
@@ -205,7 +205,7 @@ async def session(web: Api) -> dict[str, str]:
 
 async def people(web: Api) -> dict[str, str]:
     """An agent with two users to whom it has not talked."""
-    buddy = web.app.agent("buddy", timezone="UTC", model=None, transport=ConsoleTransport(str))
+    buddy = web.app.agent("buddy", tz="UTC", model=None, transport=ConsoleTransport(str))
 
     @buddy.flow
     async def greet(ctx: FlowContext, word: str = "hello") -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.support.journey_parts import AGAIN
 from tests.support.web import Api, run
 
 DAILY = {"spec": "0 9 * * *", "action": "note"}
@@ -38,15 +39,35 @@ def test_a_file_is_applied_once_however_often_it_is_sent(tmp_path: Path) -> None
         assert (await web.post("/schedules:apply", {**other, "take": True})).json()["counts"]["update"] == 1
         page = (await web.get("/schedules:export?limit=1")).json()
         assert (page["schedules"]["a"]["action"], page["next"]) == ("note", "a")
-        assert (await web.get("/schedules:export?after=a")).json() == {"schedules": {}, "next": None}
+        assert (await web.get("/schedules:export?after=a")).json() == {"schedules": {}, "left_out": {}, "next": None}
 
     run(main, tmp_path)
 
 
-def test_deleting_what_a_file_declares_notes_that_it_comes_back(tmp_path: Path) -> None:
+def test_what_a_file_cannot_declare_is_left_out_on_its_page(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.app.journeys.deploy(AGAIN)
+        await web.app.journeys.start("again", wait=50)
+        (binding,) = await web.app.journeys.bindings()
+        await web.post("/schedules:apply", {"schedules": {"a": DAILY, "b": DAILY}})
+        after, pages = "", []
+        while after is not None:
+            page = (await web.get(f"/schedules:export?limit=1&after={after}")).json()
+            pages.append([*page["schedules"], *page["left_out"].items()])
+            after = page["next"]
+        left_out = (binding.schedule, "a file cannot declare it; only a journey can make it")
+        assert pages == [["a"], [left_out], ["b"], []]
+
+    run(main, tmp_path)
+
+
+def test_changing_what_a_file_declares_notes_that_it_comes_back(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         await web.post("/schedules:apply", {"schedules": {"a": DAILY, "b": DAILY}, "name": "billing"})
         await web.post("/schedules", {"name": "own", "spec": "every 1h", "action": "note"})
+        changed = (await web.call("PATCH", "/schedules/a", {"overlap": "allow_all", "action": "unknown"})).json()
+        back = "it is declared in file:billing; the next `apply` of that file puts it back as declared there"
+        assert changed["note"] == f"no node knows the job 'unknown' yet; {back}"
         note = "it is declared in file:billing; the next `apply` of that file creates it again"
         assert (await web.call("DELETE", "/schedules/a")).json()["note"] == note
         done = (await web.post("/schedules:bulk", {"do": "delete"})).json()

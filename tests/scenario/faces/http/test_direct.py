@@ -99,7 +99,7 @@ WRONG: list[tuple[str, str, Any, dict[str, Any]]] = [
     ("GET", "/agents/buddy/escalations", None, {"status": "open"}),
     ("POST", "/agents/none/messages", {"user": "ada", "text": "hello", "id": "1"}, {}),
     ("POST", "/agents/buddy/messages", {"user": "", "text": 1, "metadata": [], "actor": "ada"}, {}),
-    ("PATCH", "/agents/buddy/users/ada", {"zone": "Mars", "consent": "yes", "tags": "x", "id": "1"}, {}),
+    ("PATCH", "/agents/buddy/users/ada", {"tz": "Mars", "consent": "yes", "tags": "x", "id": "1"}, {}),
     ("POST", "/agents/buddy/escalations/none/resolve", {"approved": "yes", "by": "ada"}, {}),
     ("POST", "/agents/buddy/escalations/none/resolve", {"approved": True}, {}),
     ("POST", "/agents/buddy/users/none/take-over", None, {}),
@@ -140,7 +140,7 @@ def test_every_look_and_every_mistake_is_answered_as_over_http(tmp_path: Path) -
         web.application.state.inside = True  # the store's own user
         await web.app.schedules.create("a/b", "0 9 * * *", "note", tags=["x"])
         await web.app.start("unknown")
-        web.app.agent("buddy", timezone="UTC", model=None, transport=ConsoleTransport(), admins=["local"])
+        web.app.agent("buddy", tz="UTC", model=None, transport=ConsoleTransport(), admins=["local"])
         direct = Direct(web.app, None)
         for path, params in LOOKS:
             theirs = await web.call("GET", path, params=params)

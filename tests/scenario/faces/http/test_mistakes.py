@@ -126,13 +126,45 @@ def test_all_mistakes_of_a_body_are_said_at_once(tmp_path: Path) -> None:
         assert answer.status_code == 422
         problems = {one["field"]: one for one in answer.json()["problems"]}
         assert problems["body.cron"]["message"] == "there is no such field; did you mean 'spec'?"
-        assert problems["body.timezone"]["message"] == "there is no such field; did you mean 'spec'?"
+        assert problems["body.timezone"]["message"] == (
+            'there is no such field; the time zone belongs to the spec: {"cron": "0 9 * * *", "tz": "Europe/Berlin"}'
+        )
         assert problems["body.overlap"]["message"].endswith("did you mean 'buffer_one'?")
         assert problems["body.keep"]["value"] == 0
         assert problems["body.frobnicate"]["message"].startswith("there is no such field; there are spec, action, ")
         assert problems["body.frobnicate"]["value"] == [1]
         for field in problems:
             assert field in answer.json()["detail"]
+
+    run(main, tmp_path)
+
+
+def test_mistakes_that_the_form_does_not_show_are_said_with_the_others(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        body = {
+            "name": "x",
+            "spec": {"cron": ["0 9 * * *", "61 9 * * *"]},
+            "action": {"job": "note", "tmeout": "5s"},
+            "catchup": "sometimes",
+            "timeout": "soon",
+            "retry": {"attempts": 3, "delay": "soon"},
+            "overlap": "buffer1",
+            "keep": 0,
+        }
+        wanted = {
+            "body.spec.cron[1]",
+            "body.action.tmeout",
+            "body.catchup",
+            "body.timeout",
+            "body.retry",
+            "body.overlap",
+            "body.keep",
+        }
+        for method, path in (("POST", "/schedules"), ("PUT", "/schedules/x"), ("PATCH", "/schedules/x")):
+            sent = body if method == "POST" else {key: value for key, value in body.items() if key != "name"}
+            answer = await web.call(method, path, sent)
+            assert answer.status_code == 422
+            assert {one["field"] for one in answer.json()["problems"]} == wanted
 
     run(main, tmp_path)
 
@@ -196,6 +228,8 @@ WRONG_DEFINITIONS: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"body.spec.cron[0]": "61 * * * *", "body.spec.tz": "Nowhere", "body.spec.every": "x"},
     ),
     ({"catchup": "often"}, {"body.catchup": "often"}),
+    ({"catchup": {"most": True}}, {"body.catchup": {"most": True}}),
+    ({"catchup": {"pace": True}}, {"body.catchup": {"pace": True}}),
     ({"timeout": "never", "catchup": "often"}, {"body.timeout": "never", "body.catchup": "often"}),
     ({"action": {"job": "note", "timeout": "never"}}, {"body.action.timeout": "never"}),
     ({"action": {"job": "note", "options": {"retry": 0}}}, {"body.action.options.retry": 0}),
@@ -409,6 +443,13 @@ def test_a_value_that_may_be_a_secret_is_not_repeated(
             "a space in its host",
         ),
         ("/schedules", {"name": "x", "spec": {"cron": None}, "action": "note"}, "body.spec.cron", "cron is null"),
+        (
+            "/schedules",
+            {"name": "x", "spec": "0 3 * * *", "action": "note", "remaining": True},
+            "body.remaining",
+            "a valid integer",
+        ),
+        ("/jobs/note/start", {"priority": True}, "body.priority", "a valid integer"),
     ],
 )
 def test_a_value_that_was_taken_without_a_word_is_refused_at_its_place(
@@ -422,6 +463,28 @@ def test_a_value_that_was_taken_without_a_word_is_refused_at_its_place(
     run(main, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("path", "place"),
+    [
+        ("/runs/a%00b", "path.id"),
+        ("/runs?name=a%00b", "query.name"),
+        ("/runs?parent=a%00b", "query.parent"),
+        ("/schedules/a%00b", "path.name"),
+        ("/schedules?tag=a%00b", "query.tag"),
+        ("/events?subject=a%00b", "query.subject"),
+        ("/schedules:export?tag=a%00b", "query.tag"),
+    ],
+)
+def test_a_nul_that_no_store_keeps_is_refused_at_its_place(tmp_path: Path, path: str, place: str) -> None:
+    async def main(web: Api) -> None:
+        answer = await web.get(path)
+        assert (answer.status_code, answer.json()["field"]) == (422, place)
+        answer = await web.post("/jobs/a%00b/start", {})
+        assert (answer.status_code, answer.json()["field"]) == (422, "path.name")
+
+    run(main, tmp_path)
+
+
 def test_an_update_without_a_spec_names_the_spec(tmp_path: Path) -> None:
     async def main(web: Api) -> None:
         await web.app.schedules.create("nightly", "0 3 * * *", "note")
@@ -429,6 +492,10 @@ def test_an_update_without_a_spec_names_the_spec(tmp_path: Path) -> None:
         words = "a spec is an object, not null; write {'cron': '0 9 * * *'}, or {} for a spec without times"
         assert problem["problems"] == [{"field": "body.spec", "message": words, "value": None}]
         assert problem["detail"] == words
+        for spec in ({"spec": None}, {}):  # not what a schedule without times is: that is {}
+            problem = (await web.call("PUT", "/schedules/nightly", {"action": "note", **spec})).json()
+            assert (problem["field"], "spec is missing" in problem["detail"]) == ("body.spec", True)
+        assert (await web.call("PUT", "/schedules/nightly", {"action": "note", "spec": {}})).status_code == 200
         problem = (await web.call("PATCH", "/schedules/nightly", {"action": None})).json()
         assert (problem["field"], "name a job" in problem["detail"]) == ("body.action", True)
 

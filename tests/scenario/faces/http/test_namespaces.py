@@ -124,7 +124,7 @@ async def fill(web: Api, token: str) -> dict[str, str]:
         await ctx.receive("answer")
 
     function = (await post("/functions", {"function": "very-private", "id": "very-private-function"}))["id"]
-    buddy = web.app.agent("buddy", timezone="UTC", model=None, transport=ConsoleTransport(str), admins=lambda *_: True)
+    buddy = web.app.agent("buddy", tz="UTC", model=None, transport=ConsoleTransport(str), admins=lambda *_: True)
 
     @buddy.flow
     async def ask_people(ctx: FlowContext) -> None:

@@ -128,7 +128,7 @@ async def status(url: str, token: str | None) -> int:
 def test_25_no_other_token_opens_it(tmp_path: Path) -> None:
     async def main() -> None:
         async with running(tmp_path) as (app, _, ada):
-            other = app.agent("other", timezone="UTC", model=None, transport=ConsoleTransport(str))
+            other = app.agent("other", tz="UTC", model=None, transport=ConsoleTransport(str))
             assert other.name == "other"
             theirs = await (await app.agents.receive("other", "ada", "hello", id="1")).outcome("20s")
             token = await mint_session_token(app, ada)

@@ -9,6 +9,7 @@ from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.workflowservice.v1 import (
     CreateScheduleRequest,
     GetWorkflowExecutionHistoryRequest,
+    ListNamespacesRequest,
     ListSchedulesRequest,
     ListWorkflowExecutionsRequest,
 )
@@ -48,6 +49,32 @@ async def test_a_page_token_that_was_not_given_out_is_refused(world: World) -> N
             namespace="default", maximum_page_size=1, next_page_token=schedules.next_page_token
         )
         assert [one.schedule_id for one in (await service.list_schedules(following)).schedules] == ["s1"]
+        with refused(RPCStatusCode.INVALID_ARGUMENT, "next_page_token"):
+            await service.list_namespaces(ListNamespacesRequest(next_page_token=b"abc"))
+
+
+async def test_a_page_token_belongs_to_its_query(world: World) -> None:
+    @world.app.job()
+    async def work() -> None: ...
+
+    async with wired(world) as wire:
+        for n in range(3):
+            await wire.app.schedules.create(f"s{n}", "0 9 * * *", "work")
+            await wire.client.start_workflow("work", id=f"w{n}", start_delay=timedelta(hours=1), **QUEUE)
+        service = wire.client.workflow_service
+        schedules = ListSchedulesRequest(namespace="default", maximum_page_size=1)
+        schedules.next_page_token = (await service.list_schedules(schedules)).next_page_token
+        schedules.query = "TemporalSchedulePaused = false"
+        with refused(RPCStatusCode.INVALID_ARGUMENT, "next_page_token"):
+            await service.list_schedules(schedules)
+        runs = ListWorkflowExecutionsRequest(namespace="default", page_size=1, query='WorkflowType = "work"')
+        runs.next_page_token = (await service.list_workflow_executions(runs)).next_page_token
+        assert [one.execution.workflow_id for one in (await service.list_workflow_executions(runs)).executions] == [
+            "w1"
+        ]
+        runs.query = ""
+        with refused(RPCStatusCode.INVALID_ARGUMENT, "next_page_token"):
+            await service.list_workflow_executions(runs)
 
 
 async def test_pages_of_one_workflow_id_have_each_execution_once(world: World) -> None:

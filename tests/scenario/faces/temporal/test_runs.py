@@ -46,7 +46,8 @@ from temporalio.service import RPCStatusCode
 
 from ostinato.faces.temporal.executions import StartRequest, start_by_id
 from ostinato.faces.temporal.payloads import pack
-from ostinato.store.contract import Operation, sql
+from ostinato.store.contract import Operation
+from ostinato.temporal_workflow_ids.store import statement
 from ostinato.testing import World
 from tests.support.wire import QUEUE, Wired, refused, register, wired
 
@@ -206,8 +207,8 @@ async def test_what_is_old_is_forgotten_by_its_id_too(world: World) -> None:
         await wire.advance("8h")
 
         def left(_: int) -> Operation[list[Any]]:
-            runs = yield sql("temporal_executions_by_id", namespace="default", id="old", limit=10)
-            return [*runs, *(yield sql("forms_of", [(schedule_id,)]))]
+            runs = yield statement("temporal_executions_by_id", namespace="default", id="old", limit=10)
+            return [*runs, *(yield statement("forms_of", [(schedule_id,)]))]
 
         assert await wire.app.store.read(left) == []
         with refused(RPCStatusCode.NOT_FOUND):

@@ -72,7 +72,7 @@ def calendar(kind: str, field: str, **options: int) -> Spoil:
     return lambda one: getattr(getattr(one.schedule.spec, kind).add(), field).add(**options)
 
 
-# Of an action, wherever it stands: in a schedule and in a start.
+# Mistakes in an action, both in a schedule and in a start.
 STARTS: dict[str, Spoil] = {
     "workflow_id": put("workflow_id", LONG),
     "workflow_type.name": put("workflow_type.name", ""),

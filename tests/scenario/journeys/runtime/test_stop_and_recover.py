@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import pytest
 
+from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import insert_row as insert_run
 from ostinato.engine.rows import whole_run
+from ostinato.engine.runs import expire
+from ostinato.journeys.language import Definition
+from ostinato.journeys.machine.decision import Compensate, Decision
+from ostinato.journeys.rows import JourneyRecord, read_record
 from ostinato.journeys.rows import insert_row as insert_journey
-from ostinato.journeys.rows import read_record
-from ostinato.model import Status
-from ostinato.store.contract import Operation, sql
+from ostinato.journeys.runtime.commit import Change, write_changes
+from ostinato.journeys.runtime.compensation import compensation_id
+from ostinato.journeys.runtime.load import load_instance
+from ostinato.journeys.store import statement
+from ostinato.journeys.task_kind import TaskProblem
+from ostinato.model import Run, Status
+from ostinato.store.contract import Operation, Row, sql
 from ostinato.testing import World
-from ostinato.when.instants import SECOND
+from ostinato.when.instants import SECOND, Micros
 from tests.support.journey_parts import text
 
 ANSWER = text(
@@ -100,11 +110,11 @@ async def test_the_scanner_finds_runs_that_disagree_with_their_journeys(world: W
 
     def break_things(_: int) -> Operation[None]:
         (row,) = yield sql("runs_by_ids", [(over,)])
-        (journey,) = yield sql("journeys_by_ids", [(over,)])
+        (journey,) = yield statement("journeys_by_ids", [(over,)])
         kept = read_record(journey)
         left = replace(whole_run(row), id="left", root_id="left", key=None, status=Status.READY, finished=None)
         yield sql("insert_runs", [insert_run(left)])
-        yield sql("insert_journeys", [insert_journey(replace(kept, instance=replace(kept.instance, id="left")))])
+        yield statement("insert_journeys", [insert_journey(replace(kept, instance=replace(kept.instance, id="left")))])
         ends = [(over, Status.CANCELLED.value, None, None), (going, Status.CANCELLED.value, None, None)]
         yield sql("end_anywhere", ends, now=world.clock.now())
 
@@ -178,3 +188,71 @@ async def test_without_a_node_nobody_waits_for_a_compensation(world: World) -> N
     await world.settle()
     outcome = await world.app.journeys.result(id)
     assert (outcome.phase, outcome.status) == ("FAILED", "NO")
+
+
+LEAVE_READY = "UPDATE ostinato_runs SET status = 'ready', ready_at = 1, finished = NULL WHERE id = :id"
+
+
+async def test_a_deadline_of_a_journey_that_is_over_ends_its_run_as_the_journey_ended(
+    world: World, add_statement: Callable[[str, str], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    add_statement("leave_ready", LEAVE_READY)
+    async with world.app.connected() as app:
+        await app.journeys.deploy(ANSWER)
+        id = (await app.journeys.start("example", mode="async")).id
+        await app.journeys.submit(id, "ask", 7)
+
+        def leave_the_run_ready(_: int) -> Operation[None]:
+            yield sql("leave_ready", id=id)
+
+        await app.store.run(leave_the_run_ready)
+        assert (await app.get(id)).status == "ready"
+        await app.store.run(lambda _: expire([id], world.clock.now(), app.engine.kinds))
+        assert (await app.get(id)).status == "succeeded"
+        assert "timed out" not in caplog.text
+
+
+async def test_a_change_that_is_tried_again_does_not_compensate_for_its_first_try(world: World) -> None:
+    async with world.app.connected() as app:
+        await app.journeys.deploy(JUDGED)
+        id = (await app.journeys.start("judged", mode="async")).id
+        now = world.clock.now()
+        loaded = await app.store.read(lambda _: load_by_id(id, now))
+        problems = [TaskProblem("TOO_MANY", "The schedule cannot be made", "there are too many")]
+
+        def write_or_refuse(run: Run, now: Micros, kinds: Kinds) -> Operation[list[Row] | TaskProblem]:
+            yield sql("runs_by_ids", [(run.id,)])
+            return problems.pop() if problems else []
+
+        change = Change(loaded.run, loaded.definition, loaded.record, loaded.record)
+        change.extra_writes = [write_or_refuse]
+        change.on_problem = lambda _: Decision(loaded.record.instance, (Compensate({}, {}),))
+
+        def write(commits: bool) -> Operation[int]:
+            yield from write_changes([change], now, app.engine.kinds)
+            children = yield sql("runs_by_ids", [(compensation_id(id),)])
+            if not commits:
+                raise RolledBack(len(children))
+            return len(children)
+
+        with pytest.raises(RolledBack, match="1"):
+            await app.store.run(lambda _: write(commits=False))
+        assert await app.store.run(lambda _: write(commits=True)) == 0
+
+
+class RolledBack(Exception):
+    pass
+
+
+@dataclass
+class Loaded:
+    run: Run
+    definition: Definition
+    record: JourneyRecord
+
+
+def load_by_id(id: str, now: Micros) -> Operation[Loaded]:
+    (row,) = yield sql("runs_by_ids", [(id,)])
+    run = whole_run(row)
+    loaded = yield from load_instance(run, now)
+    return Loaded(run, loaded.definition, loaded.record)

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from ostinato import Conflict, every, manual
+from ostinato.schedules.model import Schedule
 from ostinato.schedules.operations.edit import TokenMismatch
 from ostinato.testing import World
 from tests.support.schedules import (
@@ -38,6 +39,23 @@ async def test_a_request_is_done_once(world: World) -> None:
         await world.app.schedules.pause("s", request_id="r1")
     with pytest.raises(Conflict, match="exists already"):
         await world.app.schedules.create("s", manual(), "note")
+
+
+async def test_schedules_are_created_once_for_a_request_and_only_as_it_named_them(world: World) -> None:
+    await start_jobs(world)
+    schedules = world.app.schedules
+
+    def drafts(spec: str, count: int = 2) -> list[Schedule]:
+        return [schedules.draft(f"s{number}", spec, "note") for number in range(count)]
+
+    for _ in range(2):
+        assert await schedules.create_many(drafts("every 1h"), request_id="r") == 2
+    for others in (drafts("every 2h"), drafts("every 1h", 1), drafts("every 1h", 3)):
+        with pytest.raises(Conflict, match="another call"):
+            await schedules.create_many(others, request_id="r")
+    assert await schedules.create_many(drafts("every 1h", 501)[2:], request_id="long") == 499
+    with pytest.raises(Conflict, match="another call"):
+        await schedules.create_many(drafts("every 1h", 502)[2:], request_id="long")
 
 
 async def test_bulk_by_a_filter(world: World) -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import orjson
 import pytest
 
 from ostinato import Ostinato, OstinatoError, every
 from ostinato.testing import World
+from tests.support import journey_parts
 from tests.support.schedules import (
     minutes,
     start_jobs,
@@ -37,6 +39,18 @@ async def test_what_is_late_is_said_before_it_happens(world: World) -> None:
         assert explained.outcome == "late"
 
 
+async def test_coming_times_say_what_starts(world: World) -> None:
+    await start_jobs(world)
+    await world.app.journeys.deploy(journey_parts.text("a: {type: succeed}", name="greet"))
+    schedules = world.app.schedules
+    actions: dict[str, Any] = {"a": "note", "b": {"journey": "greet"}, "c": {"function": "onboard"}}
+    for name, action in actions.items():
+        await schedules.create(name, every("1m"), action)
+    starts = [one.starts for one in await schedules.upcoming(each=1)]
+    assert starts == ["note", "journey greet", "function onboard"]
+    assert starts == [one.starts for one in await schedules.list()]
+
+
 async def test_what_is_said_to_be_late_is_all_of_it_whatever_the_pace(world: World) -> None:
     await start_jobs(world)
     await world.app.schedules.create("tick", every("1m"), "note", catchup="all", overlap="allow_all")
@@ -58,7 +72,7 @@ async def test_lateness_is_of_one_namespace(world: World) -> None:
 async def test_an_unknown_state_is_refused(world: World) -> None:
     await start_jobs(world)
     with pytest.raises(OstinatoError, match="did you mean 'running'"):
-        await world.app.schedules.list(state="runing")
+        await world.app.schedules.list(state="runing")  # type: ignore[arg-type]
 
 
 COLUMNS = ("spec", "action", "policies", "memory", "outcome", "memo", "tags", "attributes")

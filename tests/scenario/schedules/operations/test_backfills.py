@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,10 +11,13 @@ import pytest
 from ostinato import Conflict, NotFound, OstinatoError, cron, every
 from ostinato.schedules.api.changes import Changed
 from ostinato.schedules.model import OverlapName
+from ostinato.schedules.operations.backfills import backfill_row, read_backfill
+from ostinato.store.contract import Operation, sql
 from ostinato.testing import World
 from tests.support.schedules import (
     BEGIN,
     at,
+    events_by_id,
     events_of,
     start_jobs,
     start_timed_jobs,
@@ -88,6 +92,34 @@ async def test_a_backfill_can_be_paused_resumed_and_cancelled(world: World) -> N
     assert (record.state, record.made) == ("cancelled", done)
     with pytest.raises(Conflict, match="cancelled"):
         await world.app.schedules.resume_backfill("hourly", answer.backfill)
+
+
+async def test_deleting_a_schedule_cancels_its_unfinished_backfills_also_older_ones_than_a_thousand(
+    world: World,
+) -> None:
+    await start_jobs(world)
+    schedules = world.app.schedules
+    await schedules.create("hourly", cron("0 * * * *"), "note")
+    paused = await schedules.backfill("hourly", "2025-01-01T00:00Z", "2025-01-31T00:00Z", rate=1)
+    await schedules.backfill("hourly", "2025-01-01T00:00Z", "2025-01-31T00:00Z", rate=1)
+    assert paused.backfill is not None
+    await schedules.pause_backfill("hourly", paused.backfill)
+    id = (await schedules.get("hourly")).id
+
+    def add_newer() -> Operation[None]:
+        for row in (yield sql("backfill", id=paused.backfill)):
+            over = replace(read_backfill(row), state="completed", finished=0)
+            yield sql("insert_backfill", [backfill_row(replace(over, id=f"z{n:04}")) for n in range(1_001)])
+
+    def states() -> Operation[list[str]]:
+        rows = yield sql("backfills_of", schedule=id, before="z", limit=10)
+        return [read_backfill(row).state for row in rows]
+
+    await world.app.store.run(lambda _: add_newer())
+    assert await world.app.store.read(lambda _: states()) == ["running", "paused"]
+    await schedules.delete("hourly")
+    assert await world.app.store.read(lambda _: states()) == ["cancelled", "cancelled"]
+    assert (await events_by_id(world, id)).count("backfill_cancelled") == 2
 
 
 @pytest.mark.parametrize("overlap", ["buffer_all", "allow_all"])

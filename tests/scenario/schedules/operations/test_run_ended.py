@@ -62,7 +62,7 @@ async def test_failures_in_a_row_pause_the_schedule(world: World) -> None:
     await world.app.schedules.resume("bad")
     await world.advance("2m")
     info = await world.app.schedules.get("bad")
-    assert (info.state, info.failures) == ("running", 2)  # who resumes it gives it three tries again
+    assert (info.state, info.failures) == ("running", 2)  # a resume gives it three tries again
 
 
 async def test_the_next_run_knows_how_the_last_one_went(world: World) -> None:

@@ -1,4 +1,4 @@
-"""What an address is, and what it stands for."""
+"""What an address is, and which host it belongs to."""
 
 from __future__ import annotations
 

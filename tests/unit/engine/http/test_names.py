@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from ostinato.engine.http.egress import Egress, EgressFailed, EgressTimedOut
-from ostinato.engine.http.host_names import Resolver
+from ostinato.engine.http.egress import Egress, EgressTimedOut
+from ostinato.engine.http.host_names import Resolver, looks_up_for
 
 
 @pytest.fixture
@@ -61,16 +61,46 @@ def test_callers_of_one_name_share_a_look_up(asked: list[str]) -> None:
     assert asked == ["silent.example", "one.example"]
 
 
-def test_more_names_than_there_are_threads_fail_at_once(asked: list[str]) -> None:
+def test_a_namespace_leaves_places_to_others_however_many_silent_names_it_asks_for(asked: list[str]) -> None:
+    async def look_up(resolver: Resolver, namespace: str, host: str) -> Any:
+        looks_up_for.set(namespace)
+        return await resolver(host, 80)
+
     async def main() -> None:
-        egress = Egress(resolve=Resolver(most=2))
-        tasks = [asyncio.create_task(egress.request("GET", f"http://silent{n}/", timeout=0.3)) for n in range(2)]
-        await asyncio.sleep(0)
-        while len(asked) < 2:
-            await asyncio.sleep(0.001)
-        with pytest.raises(EgressFailed, match="2 names are being looked up"):
-            await egress.request("GET", "http://other.example/")
-        await asyncio.wait(tasks)
-        assert all(isinstance(task.exception(), EgressTimedOut) for task in tasks)
+        resolver = Resolver(most=4)
+        silent = [asyncio.create_task(look_up(resolver, "greedy", f"silent{n}.example")) for n in range(80)]
+        waiting = asyncio.create_task(look_up(resolver, "greedy", "fine.example"))
+        await asyncio.sleep(0.01)
+        assert asked == ["silent0.example", "silent1.example"]  # the others wait, and fail in no way
+        assert not any(task.done() for task in [*silent, waiting])
+        async with asyncio.timeout(5):
+            assert await look_up(resolver, "modest", "fine.example") == ["127.0.0.1"]  # does not share that of "greedy"
+            assert await look_up(resolver, "modest", "other.example") == ["127.0.0.1"]
+        for task in [*silent, waiting]:
+            task.cancel()
 
     asyncio.run(main())
+
+
+def test_a_call_beyond_the_share_waits_as_long_as_its_timeout_allows(asked: list[str]) -> None:
+    async def main() -> None:
+        egress = Egress(resolve=Resolver(most=2))
+        first = asyncio.create_task(egress.request("GET", "http://silent.example/", timeout=0.3))
+        await asyncio.sleep(0.01)
+        with pytest.raises(EgressTimedOut, match=r"no connection to 'other\.example'"):
+            await egress.request("GET", "http://other.example/", connect_timeout=0.1)
+        with pytest.raises(EgressTimedOut):
+            await first
+        assert asked == ["silent.example"]  # nobody asks for a name for which no call waits any more
+
+    asyncio.run(main())
+
+
+def test_a_name_that_waits_is_looked_up_when_another_is_found(asked: list[str]) -> None:
+    async def main() -> None:
+        resolver = Resolver(most=1)
+        addresses = await asyncio.gather(*(resolver(f"{n % 5}.example", 80) for n in range(20)))
+        assert addresses == [["127.0.0.1"]] * 20
+
+    asyncio.run(main())
+    assert asked == [f"{n}.example" for n in range(5)]

@@ -6,6 +6,7 @@ import html
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
+import httpx
 import orjson
 import pytest
 from hypothesis import given, settings
@@ -97,6 +98,12 @@ def test_a_secret_is_taken_out_however_it_is_spelled(secret: str, before: str, a
     for text in (secret, quote(secret, safe=""), quote(secret), quote_plus(secret), in_json, html.escape(secret)):
         assert text not in redact(f"{before}{text}{after}", [secret])
     assert redact({"a": [secret]}, [secret]) == {"a": ["[secret]"]}
+
+
+def test_a_secret_that_is_used_as_a_host_is_taken_out_as_hosts_are_spelled() -> None:
+    host = httpx.URL("https://tök3nAAAß/x").raw_host.decode()
+    assert host.startswith("xn--")
+    assert redact(f"no address found for {host!r}", ["tök3nAAAß"]) == "no address found for '[secret]'"
 
 
 def test_the_longest_goes_first_and_case_does_not_matter() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -33,10 +34,12 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "broken.py").write_text("import nowhere_to_be_found\n")
     (tmp_path / "raising.py").write_text("1 / 0\n")
     (tmp_path / "wrong.py").write_text("from ostinato import Ostinato\napp = Ostinato(threads=0)\n")
+    runs = "\nimport asyncio\nasync def main() -> None: ...\nasyncio.run(main())\n"
+    (tmp_path / "running.py").write_text(f"{SOURCE}{runs}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield tmp_path
-    for name in ("myjobs", "broken", "raising", "wrong"):
+    for name in ("myjobs", "broken", "raising", "wrong", "running"):
         sys.modules.pop(name, None)
 
 
@@ -71,6 +74,18 @@ def test_anything_else_is_refused_with_words_that_help(text: str, message: str) 
     with pytest.raises(OstinatoError) as raised:
         load_app(text)
     assert message in str(raised.value)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.filterwarnings("error")  # such as: coroutine 'main' was never awaited
+def test_a_module_that_runs_a_loop_when_it_is_imported_is_told_of_the_guard() -> None:
+    async def load() -> None:
+        load_app("running:app")
+
+    with pytest.raises(OstinatoError) as raised:
+        asyncio.run(load())
+    assert "the module running runs asyncio code while it is imported: asyncio.run() cannot be" in str(raised.value)
+    assert 'Put the call under `if __name__ == "__main__":`, or into another file' in str(raised.value)
 
 
 def test_what_an_operator_says_goes_over_the_code() -> None:

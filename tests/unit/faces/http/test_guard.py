@@ -210,7 +210,7 @@ class _Log:
     ("query", "field", "words"),
     [
         ("status=faild", "query.status", "did you mean 'failed'?"),
-        ("status=nothing-like-it", "query.status", "Input should be 'buffered'"),
+        ("status=nothing-like-it", "query.status", "status 'nothing-like-it' is unknown; there are buffered, ready"),
         (f"namespace={'n' * 64}", "query.namespace", "at most 63 characters"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Who takes an address first has it, also if neither server is ready to answer yet."""
+"""The first server that binds an address has it, also if neither server is ready to answer yet."""
 
 from __future__ import annotations
 

@@ -66,6 +66,17 @@ def test_a_head_without_end_is_cut_off(live: Live, head: bytes) -> None:
     assert whole.startswith(b"HTTP/1.1 200")  # others are answered
 
 
+def test_answers_do_not_wait_for_the_acknowledgement_of_their_first_part(live: Live) -> None:
+    async def options() -> list[int]:
+        lines = [one.transport.get_extra_info("socket") for one in live._server.server_state.connections]
+        return [line.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) for line in lines]
+
+    with socket.create_connection(("127.0.0.1", urlsplit(live.url).port or 0), timeout=20) as line:
+        line.sendall(LOOK)
+        assert line.recv(1 << 16).startswith(b"HTTP/1.1 200")
+        assert set(live.call(options())) == {1}
+
+
 def test_a_long_body_is_not_a_long_head(live: Live) -> None:
     body = b'{"notes": "' + b"a" * (LARGEST_HEAD * 8) + b'"}'
     head = b"PUT /api/v1/schedules/a HTTP/1.1\r\n" + HEAD + b"Content-Length: %d\r\n\r\n" % len(body)

@@ -22,7 +22,7 @@ KINDS = ("none", "reader", "operator", "admin", "agent", "elsewhere", "expired",
 def test_every_route_declares_who_may_use_it() -> None:
     roles = {ANYONE, *(role.value for role in Role)}
     for method, path, role in operations(described()):
-        assert role in roles, f"{method} {path} declares no role; pass **declared(Role.…)"
+        assert role in roles, f"{method} {path} declares no role; pass **requires(Role.…)"
 
 
 def test_every_route_is_in_the_description_or_is_a_page() -> None:

@@ -325,11 +325,11 @@ def test_settings_that_cannot_be_meant_are_refused() -> None:
 
 def test_a_language_that_is_not_installed_names_its_extra() -> None:
     language = SandboxedLanguage("dataweave", "no_such_module", settings=ExpressionSettings())
-    assert "pip install 'ostinato[dataweave]'" in (language.check("1 + 1") or "")
+    assert "in a clone of Ostinato, run pip install '.[dataweave]'" in (language.check("1 + 1") or "")
     (answer,) = asyncio.run(language.evaluate([Evaluation("1 + 1", {}, 1.0)]))
     assert isinstance(answer, Failure)
     assert answer.code == "EXPRESSION_UNAVAILABLE"
-    assert "ostinato[dataweave]" in answer.message
+    assert "'.[dataweave]'" in answer.message
 
 
 def test_a_process_that_does_not_come_up_says_why() -> None:

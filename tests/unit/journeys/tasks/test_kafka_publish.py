@@ -85,7 +85,7 @@ def test_a_record_that_is_not_taken_in_time_is_given_up(monkeypatch: pytest.Monk
     assert problem(KafkaPublish(), call).code == "KAFKA_PUBLISH_FAILED"
     monkeypatch.setitem(sys.modules, "confluent_kafka", None)
     call = call_of(settings(), {"order": 1}, publisher=KafkaPublisher({"bootstrap.servers": "127.0.0.1:1"}))
-    assert "install ostinato[kafka]" in problem(KafkaPublish(), call).detail
+    assert "pip install '.[kafka]'" in problem(KafkaPublish(), call).detail
 
 
 def test_what_is_missing_here_or_in_the_run() -> None:

@@ -18,15 +18,15 @@ from ostinato.schedules.actions import Maker
 from ostinato.schedules.declared.files import checked_drafts
 from ostinato.schedules.declared.plan import definition
 from ostinato.schedules.model import CatchUp, Overlap, Schedule
-from ostinato.schedules.validation import Doors, define, same_definition
+from ostinato.schedules.validation import DefinitionChecks, define, same_definition
 from ostinato.when.instants import SECOND
 
-DOORS = Doors(Maker(lambda _: None), lambda function: function.__name__)
+CHECKS = DefinitionChecks(Maker(lambda _: None), lambda function: function.__name__)
 
 
 def draft(name: str, *, origin: str | None = None, paused: bool = False, **options: Any) -> Schedule:
     base = Schedule("id", name, manual(), origin=origin, paused=1 if paused else None)
-    return define(base, options, DOORS)
+    return define(base, options, CHECKS)
 
 
 def read(text: str, file: str = "schedules.yaml") -> list[Schedule]:
@@ -37,6 +37,15 @@ def wrong(text: str, file: str = "s.yaml") -> list[str]:
     with pytest.raises(FileError) as refused:
         parse(text, file)
     return [str(one) for one in refused.value.problems]
+
+
+@pytest.mark.parametrize("key", ["tz", "timezone", "zone"])
+def test_a_zone_beside_the_spec_is_refused_with_its_place(key: str) -> None:
+    (problem,) = wrong(f"schedules:\n  a:\n    spec: 0 9 * * *\n    action: x\n    {key}: UTC\n")
+    assert problem.endswith(
+        f"""a schedule has no '{key}'; the time zone belongs to the spec: """
+        """{"cron": "0 9 * * *", "tz": "Europe/Berlin"}"""
+    )
 
 
 NIGHTLY = """\
@@ -179,11 +188,11 @@ schedules:
   a: {spec: {}, action: x}
 """
     assert wrong(text) == [
-        "s.yaml:5:22  schedule 'b': 'job' stands here twice, first in line 5; leave one out",
-        "s.yaml:6:3  'a' stands here twice, first in line 2; leave one out",
+        "s.yaml:5:22  schedule 'b': 'job' occurs twice, first in line 5; leave one out",
+        "s.yaml:6:3  'a' occurs twice, first in line 2; leave one out",
     ]
     as_json = '{"schedules": {\n\t"a": {"spec": {}, "action": "x"},\n\t"a": {"spec": {}, "action": "x"}}}'
-    assert wrong(as_json, "s.json") == ["s.json:3:2  'a' stands here twice, first in line 2; leave one out"]
+    assert wrong(as_json, "s.json") == ["s.json:3:2  'a' occurs twice, first in line 2; leave one out"]
 
 
 def test_an_empty_file_wants_nothing_only_if_it_says_so() -> None:

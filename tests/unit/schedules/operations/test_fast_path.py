@@ -88,7 +88,7 @@ def begun(row: Row, at: Micros) -> Run:
     )
 
 
-def written(schedule: Schedule, now: Micros, long: bool) -> dict[str, list[Row]]:
+def rows_of(schedule: Schedule, now: Micros, long: bool) -> dict[str, list[Row]]:
     """The rows that a firing of this schedule writes, by statement. One that has a companion goes the long way."""
     ids = count()
     schedule = replace(schedule, companion="temporal" if long else None)
@@ -188,7 +188,7 @@ def test_the_short_way_writes_what_the_long_one_does(
         actor="somebody",
     )
     at = NOW + now * SECOND // 1000
-    assert written(schedule, at, long=False) == written(schedule, at, long=True)
+    assert rows_of(schedule, at, long=False) == rows_of(schedule, at, long=True)
 
 
 @pytest.mark.parametrize("options", [{"serial_key": "one"}, {"concurrency": 2}, {"deadline": "1h"}])

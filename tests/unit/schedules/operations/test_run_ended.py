@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import orjson
 import pytest
 
 from ostinato.engine.runs import Ended
 from ostinato.model import Run, Status
+from ostinato.schedules.companions import Companion, RunVerdict
 from ostinato.schedules.model import (
     Outcomes,
     Policies,
 )
-from ostinato.schedules.operations.run_ended import read_verdict, remember
+from ostinato.schedules.operations.run_ended import remember
 from tests.support.decisions import MINUTELY, NOW
 from tests.support.temporal_cases import CASES
 
@@ -42,9 +42,30 @@ def test_completion(case: dict[str, Any]) -> None:
         assert after.outcomes.result == "old"
 
 
-@pytest.mark.parametrize("outcome", [["success"], {"success": 1}, None, 5, "fine"])
-def test_a_result_whose_outcome_is_no_verdict_is_no_report(outcome: Any) -> None:
-    """What a run returned is the user's, so no value of it may break the transaction that ends the run."""
-    run = Run("a", "job", detail='{"facts":{"x":1}}')
-    result = orjson.dumps({"outcome": outcome}).decode()
-    assert read_verdict(Ended(run, Status.SUCCEEDED, None, result)) is None
+@pytest.mark.parametrize(
+    ("verdict", "event", "outcomes"),
+    [
+        (RunVerdict("run_completed", True, {"ate": 3}), "schedule:run_completed", ({"ate": 3}, 0)),
+        (RunVerdict("run_failed", False, {"reason": "full"}), "schedule:run_failed", ("old", 2)),
+        (RunVerdict("skipped", None, {"reason": "full"}), "schedule:skipped", ("old", 1)),
+        (None, "schedule:run_completed", ("new", 0)),
+    ],
+)
+@pytest.mark.parametrize("facts", ["", '"facts":{"x":1}'])
+def test_a_companion_says_how_a_run_with_facts_counts(
+    verdict: RunVerdict | None, event: str, outcomes: tuple[Any, int], facts: str
+) -> None:
+    def nothing(_: Any) -> Any:
+        yield from ()
+
+    companions = {"dinner": Companion(nothing, nothing, nothing, read_verdict=lambda ended: verdict)}
+    before = Outcomes(result="old", failures=1)
+    policies = Policies(pause_after_failures=2)
+    schedule = replace(MINUTELY, policies=policies, outcomes=before, companion="dinner")
+    run = Run("a", "job", root_id="a", schedule_id="id", detail=f"{{{facts}}}")
+    after, events = remember(schedule, Ended(run, Status.SUCCEEDED, None, '"new"'), NOW, companions)
+    if not facts:
+        event, outcomes = "schedule:run_completed", ("new", 0)
+    assert events[0][2] == event
+    assert (after.outcomes.result, after.outcomes.failures) == outcomes
+    assert bool(after.paused) == (event == "schedule:run_failed")

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, StrictBool
 
-from ostinato.doctor import Check
 from ostinato.engine.access import read_namespace
+from ostinato.engine.checks import Check
 from ostinato.faces.http.shapes.common import (
     Instant,
     Length,
@@ -55,14 +55,14 @@ class Nodes(BaseModel):
     next: NextAfter
 
 
-def _created(at: int) -> datetime | None:
+def _created_at(at: int) -> datetime | None:
     return to_datetime(at) if at else None  # 0 for the namespace that nobody created
 
 
 class NamespaceShown(Shown):
     name: str
     notes: str
-    created: Annotated[datetime | None, BeforeValidator(_created)] = Field(
+    created: Annotated[datetime | None, BeforeValidator(_created_at)] = Field(
         description="null for `default`, which always exists."
     )
     actor: str | None

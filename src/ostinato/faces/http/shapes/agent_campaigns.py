@@ -65,9 +65,9 @@ class CampaignSettings(RequestBody):
     """How a campaign is sent. For an option that is left out, the agent's setting applies. An option that is null is
     switched off, even if the agent sets it."""
 
-    max_recipients: int = Field(default=0, description="A larger audience is refused, unless `confirmed`.")
+    max_recipients: StrictInt = Field(default=0, description="A larger audience is refused, unless `confirmed`.")
     confirmed: StrictBool = False
-    in_flight: int = Field(default=0, description="How many turns go on at once, 1 to 1,000.")
+    in_flight: StrictInt = Field(default=0, description="How many turns go on at once, 1 to 1,000.")
     rate: str | None = Field(default=None, examples=["20/s", "600/m"])
     quiet_hours: dict[str, str] | None = Field(default=None, examples=[{"from": "21:00", "to": "09:00"}])
     local_time: str | None = Field(default=None, examples=["09:30"])

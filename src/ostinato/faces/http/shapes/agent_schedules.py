@@ -36,8 +36,8 @@ _ANY_ZONE = "UTC"  # to check the form; the agent's own zone is known to the cal
 
 
 class AgentTrigger(RequestBody):
-    """When a schedule runs: type `cron` has `expr`, and type `once` has `run_at`. Both are in the agent's zone, unless
-    `run_at` has an offset."""
+    """When a schedule runs. The type `cron` needs the field `expr`, and the type `once` needs the field `run_at`. The
+    times are in the agent's zone, unless `run_at` has an offset."""
 
     type: Literal["cron", "once"]
     expr: Name | None = Field(default=None, description="A cron line of five fields.", examples=["0 9 * * 1-5"])

@@ -46,13 +46,13 @@ class PutUser(RequestBody):
 
     name: Text | None = None
     address: Text = ""
-    zone: Text | None = None
+    tz: Text | None = None
     locale: Text | None = None
     consent: Consent = "unknown"
     data: Object = Field(default_factory=dict)
     tags: list[Text] = Field(default_factory=list, max_length=100)
 
-    _check_zone = checking("zone", lambda value: zones.zone(value, "the user's zone"))
+    _check_zone = checking("tz", lambda value: zones.zone(value, "the user's tz"))
 
     def changes(self) -> Object:
         """Return a dict of the fields that were sent."""
@@ -75,8 +75,7 @@ class SayAsPerson(RequestBody):
     """Say something as a person. Requests with the same `id` say it once.
 
     - During a takeover, the person speaks to the user in place of the agent. The user gets the text.
-    - During a proxy, the person is between the user and a flow. The flow has asked for this with `ctx.proxy`. The flow
-      gets the text.
+    - If a flow has put the person between the user and itself (`ctx.proxy`), the flow gets the text.
     """
 
     text: Said
@@ -92,7 +91,7 @@ class AgentShown(BaseModel):
     """An agent that a node has declared."""
 
     name: str
-    zone: str
+    tz: str
     queue: str
     flows: dict[str, FlowDeclared] = Field(description="The newest version of each flow.")
     tools: list[str]
@@ -121,7 +120,7 @@ class SessionShown(Shown, view=SessionInfo):
 
     user: str | None = Field(description=_USER)
     hitl: str = Field(description="What people are asked to do: none, pending_confirm, live_takeover, …")
-    takeover: str | None = Field(description="Who has taken over.")
+    takeover: str | None = Field(description="The person who has taken over.")
 
 
 class SessionsShown(BaseModel):

@@ -10,7 +10,16 @@ from inspect import get_annotations
 from types import GenericAlias
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from pydantic import AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, field_validator
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    field_validator,
+)
 
 from ostinato.errors import OstinatoError
 from ostinato.faces.http.routing import Body
@@ -72,8 +81,8 @@ def checking(field: str, check: Callable[[Any], object]) -> Any:
 class Shown(BaseModel):
     """The base of answers.
 
-    The class argument `view` is a dataclass. Its fields become required fields of the model. A field that the model
-    declares itself replaces the field of the same name.
+    The class argument `view` is a dataclass. The fields of the dataclass become required fields of the model. If the
+    model itself declares a field with the same name, the model's own field is used.
     """
 
     model_config = ConfigDict(from_attributes=True)
@@ -127,7 +136,7 @@ _FIELD_TYPES: dict[Kind, Any] = {
     Kind.CATCHUP: Annotated[
         str | Object | None, Field(description="`skip`, `latest`, `all`, or a window such as `1h`.")
     ],
-    Kind.WHOLE_OR_OBJECT: int | Object | None,
+    Kind.WHOLE_OR_OBJECT: StrictInt | Object | None,
     Kind.OBJECT: Object | None,
     Kind.JSON: Any,
 }
@@ -135,7 +144,7 @@ _FIELD_TYPES: dict[Kind, Any] = {
 
 def _field_type(option: Option) -> Any:
     if option.kind is Kind.WHOLE:
-        return Annotated[int, Field(ge=option.least, le=option.most)] | None
+        return Annotated[StrictInt, Field(ge=option.least, le=option.most)] | None
     return _FIELD_TYPES[option.kind]
 
 

@@ -66,4 +66,5 @@ class PlanShown(BaseModel):
 
 class Exported(BaseModel):
     schedules: dict[str, Object] = Field(description="By name, what a file says.")
+    left_out: dict[str, str] = Field(description="By name, why a file cannot declare this schedule.")
     next: NextAfter

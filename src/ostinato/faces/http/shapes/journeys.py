@@ -129,7 +129,7 @@ class DefinitionShown(DefinitionListed):
 
 
 class DefinitionMade(DefinitionShown):
-    new: bool = Field(description="Not: it was there, with the same content.")
+    new: bool = Field(description="False if the definition was stored already, with the same content.")
     warnings: list[ProblemShown]
 
 

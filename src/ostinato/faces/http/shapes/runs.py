@@ -120,7 +120,7 @@ class ManyStarted(BaseModel):
 
 
 class Stopped(BaseModel):
-    status: str = Field(description="Where the run stands after that.")
+    status: str = Field(description="The status of the run after the call.")
 
 
 class JobShown(BaseModel):

@@ -41,7 +41,7 @@ def _spec(value: Any) -> Any:
 
 
 class OccurrenceShown(Shown, view=OccurrenceInfo):
-    """One due time and its outcome. If `count` is above one, the record stands for `count` due times, from `nominal` to
+    """One due time and its outcome. If `count` is above one, the record represents `count` due times, from `nominal` to
     `last`."""
 
     status: str
@@ -87,7 +87,8 @@ class Definition(RequestBody, options=(*SCHEDULE_OPTIONS, *RUN_OPTIONS)):
         default=None, description="A cron line, `every 15m`, a time, or the parts of a spec."
     )
     action: str | Object | None = Field(
-        default=None, description='A job\'s name, `{"job": …}`, `{"http": {…}}` or `{"journey": …}`.'
+        default=None,
+        description='A job\'s name, `{"job": …}`, `{"http": {…}}`, `{"journey": …}` or `{"function": …}`.',
     )
 
     def fields(self) -> Object:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Discriminator, Field, PlainValidator, Tag
+from pydantic import BaseModel, Discriminator, Field, PlainValidator, StrictInt, Tag
 
 from ostinato.faces.http.shapes.common import Moment, RequestBody, Text, naming_the_field
 from ostinato.faces.http.shapes.schedules import Definition
@@ -48,7 +48,7 @@ class Simulate(RequestBody):
     )
     outages: list[tuple[Moment, Moment]] = Field(default_factory=list, max_length=1000)
     pauses: list[tuple[Moment, Moment]] = Field(default_factory=list, max_length=1000)
-    seed: int = 0
+    seed: StrictInt = 0
 
 
 class SimulatedShown(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator
 
 from ostinato.faces.http.shapes.common import NextAfter, RequestBody, Shown
 from ostinato.webhooks.api import WebhookInfo
@@ -50,11 +50,11 @@ class WebhookChange(RequestBody):
 
 
 class Enable(RequestBody):
-    after: int | None = Field(default=None, ge=0, lt=1 << 62, description="Begin after this event.")
+    after: StrictInt | None = Field(default=None, ge=0, lt=1 << 62, description="Begin after this event.")
 
 
 class Replay(RequestBody):
-    after: int = Field(ge=0, lt=1 << 62, description="Everything after this event is sent again.")
+    after: StrictInt = Field(ge=0, lt=1 << 62, description="Everything after this event is sent again.")
 
 
 class WebhookShown(Shown, view=WebhookInfo):

@@ -5,9 +5,10 @@
 - `Plain.evaluate` evaluates expressions with `lang: plain`.
 - `evaluate_certain` evaluates expressions with `lang: dataweave`, but only if the DataWeave runtime would certainly
   return the same result. For any other expression, such as `<` between texts, it returns `NOT_PLAIN`. The test
-  `test_plain_is_what_the_runtime_says` compares its results with those of the runtime.
+  `test_plain_is_what_the_runtime_says` compares the results of `evaluate_certain` with those of the runtime.
 
-An expression has no loops and no variables. Its work is limited nevertheless, because it runs on the event loop.
+Expressions are evaluated on the event loop, so the work of each expression is limited. Expressions have no loops and no
+variables.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Evaluate the operators of DataWeave in Python. Raise `Unsure` if the DataWeave runtime might return another result.
-Pure."""
+The functions are pure."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def follow(run: Run, value: Json, steps: list[str | int]) -> Json:
 
 
 def compare(left: Json, operator: str, right: Json) -> Json:
-    """Compare two values as DataWeave does. Raise `Unsure` if both are lists or objects. For operators other than `==`
-    and `!=`, raise `Unsure` if one of the values is not a number."""
+    """Compare two values as DataWeave does. For `==` and `!=`, raise `Unsure` if both values are lists or objects. For
+    all other operators, raise `Unsure` unless both values are numbers."""
     a, b = _comparable(left), _comparable(right)
     if operator in ORDER:
         if not isinstance(a, Decimal) or not isinstance(b, Decimal):

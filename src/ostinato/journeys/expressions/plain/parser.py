@@ -1,4 +1,4 @@
-"""Parse a plain expression into a function that takes the bindings and returns the result. Pure."""
+"""Parse a plain expression into a pure function that takes the bindings and returns the result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split a plain expression into tokens, and explain invalid expressions. Pure."""
+"""Split a plain expression into tokens, and explain invalid expressions. The functions are pure."""
 
 from __future__ import annotations
 

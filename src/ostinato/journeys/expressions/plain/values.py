@@ -1,4 +1,4 @@
-"""Evaluate the operators of the expression language `plain`, and convert values. Pure."""
+"""Evaluate the operators of the expression language `plain`, and convert values. The functions are pure."""
 
 from __future__ import annotations
 
@@ -127,12 +127,13 @@ def default(left: Term, right: Term, run: Run) -> Json:
 
 
 def follow(run: Run, value: Json, steps: list[tuple[str | int, str]]) -> Json:
-    """Return the value at the path `steps`, which consists of field names and indices.
+    """Return the value at the path `steps`, which consists of field names and indices. Each step selects from the value
+    that the previous step returned:
 
     - If a field or an item does not exist, the value is null.
-    - After a list, a field name selects the values of this field in all objects of the list. If no object has the
-      field, the value is null.
-    - After a text, any step raises `EvaluationFailed`. After an object, an index raises `EvaluationFailed`.
+    - A field name after a list selects the values of this field in all objects of the list. If no object has the field,
+      the value is null.
+    - A field name or an index after a text, and an index after an object, raise `EvaluationFailed`.
     """
     for step, where in steps:
         if value is None:

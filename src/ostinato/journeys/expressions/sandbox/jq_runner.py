@@ -21,9 +21,9 @@ _SHUT = "".join(f"def {name}: error({json.dumps(_DENIED)}); " for name in ("env"
 
 @functools.lru_cache(maxsize=512)
 def _program(expr: str, names: tuple[str, ...], timed: bool = False) -> Any:
-    """Compile an expression to a jq program with the variables `names`. The program's input is an object with the
-    bindings or, with `timed`, `{"now": …, "bindings": …}`. The program returns a list of the expression's first two
-    results, so that the caller can see whether there is exactly one."""
+    """Compile an expression to a jq program with the variables `names`. The input of the program is an object with the
+    bindings. If `timed` is true, the input is `{"now": …, "bindings": …}` instead. The program returns a list of the
+    expression's first two results, so that the caller can see whether there is exactly one."""
     clock = ".now as $ostinato_now | def now: $ostinato_now; .bindings | " if timed else ""
     variables = f". as {{{', '.join('$' + name for name in names)}}} | " if names else ""
     return jq.compile(f"{_SHUT}{clock}{variables}[limit(2;\n{expr}\n)]")

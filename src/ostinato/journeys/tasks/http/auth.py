@@ -136,8 +136,8 @@ class Authenticator:
 
 
 def tls_context(pem: str, anchors: Sequence[str] = ()) -> ssl.SSLContext:
-    """Return TLS settings with a client certificate. `pem` contains the certificate and its private key. Without
-    `anchors` the default certificate authorities are trusted. Raise `OstinatoError` if `pem` is invalid."""
+    """Return TLS settings with a client certificate. `pem` contains the certificate and its private key. If `anchors`
+    is empty, the default certificate authorities are trusted. Raise `OstinatoError` if `pem` is invalid."""
     context = ssl.create_default_context(cadata="\n".join(anchors)) if anchors else httpx.create_ssl_context()
     try:
         if hasattr(os, "memfd_create"):  # OpenSSL reads only files; this one is in memory
@@ -192,7 +192,8 @@ def _bearer(token: str) -> dict[str, str]:
 
 
 def credentials_in(headers: Mapping[str, str]) -> Iterator[str]:
-    """Yield the credentials in the headers of a request. If the response repeats one, the caller must hide it."""
+    """Yield the credentials in the headers of a request. If the response repeats a credential, the caller must hide
+    this credential."""
     for name, value in headers.items():
         scheme = _SCHEME.match(value)
         credential = value[scheme.end() :] if scheme else value

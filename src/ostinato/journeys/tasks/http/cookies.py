@@ -75,9 +75,9 @@ class CookieJar:
         return "; ".join(f"{one.name}={one.value}" for one in cookies) or None
 
     def take(self, settings: Cookies, url: httpx.URL, set_cookies: Sequence[str], now: Micros) -> list[Cookie]:
-        """Store the cookies that a response sets, and remove the cookies that it expires. Return the cookies that were
-        stored and the cookies that have expired. `set_cookies` are the `Set-Cookie` lines of the response. These lines
-        are ignored:
+        """Store the cookies that a response sets. Remove a cookie if the response sets it with a time of expiry in the
+        past. Return all these cookies, both the stored and the expired ones. `set_cookies` are the `Set-Cookie` lines
+        of the response. These lines are ignored:
 
         - all lines, if the host of `url` is not allowed
         - invalid lines, and lines for a domain whose cookies this host may not set
@@ -98,9 +98,10 @@ class CookieJar:
 
 
 def cookies_for_caller(settings: Cookies, taken: Iterable[Cookie], now: Micros) -> dict[str, str]:
-    """Choose the cookies that the caller of the journey gets. `taken` are the cookies that a response has set or
-    expired, as `CookieJar.take` returns them. `settings.return_to_client` says which of them are chosen. Cookies with
-    reserved names (`ostinato…`) are never chosen. Return a dict from cookie name to `Set-Cookie` line."""
+    """Return the cookies that the caller of the journey gets, as a dict from cookie name to `Set-Cookie` line. `taken`
+    are the cookies that a response has set or expired, as `CookieJar.take` returns them. `settings.return_to_client`
+    says which of the cookies in `taken` the caller gets. The caller never gets cookies with reserved names
+    (`ostinato…`)."""
     rule = settings.return_to_client
     if rule is None or rule.mode == "none":
         return {}

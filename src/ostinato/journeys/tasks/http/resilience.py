@@ -119,8 +119,8 @@ class CallGuards:
     ) -> AsyncIterator[Callable[[bool], None]]:
         """Guard one attempt of a call, as a context manager. If too many calls are in progress, wait in the queue of
         the bulkhead. Then yield a function by which the caller reports the outcome: True if the attempt failed, False
-        if it succeeded. Without a report, the attempt counts as failed. Raise `CallBlocked` if the circuit is open, or
-        if the queue is full."""
+        if it succeeded. If the caller reports no outcome, the attempt counts as failed. Raise `CallBlocked` if the
+        circuit breaker is open, or if the queue is full."""
         room = None if policy.bulkhead is None else self._slots_for(policy.bulkhead, key)
         async with room.hold() if room is not None else nullcontext():
             circuit = self._circuit_for(policy, key)

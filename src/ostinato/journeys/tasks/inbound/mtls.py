@@ -150,8 +150,8 @@ def _anchors(texts: Sequence[str]) -> list[x509.Certificate]:
 def check_trust(
     certificate: x509.Certificate, between: Sequence[x509.Certificate], anchors: list[x509.Certificate], now: datetime
 ) -> None:
-    """Raise `Denied` if the certificate is not trusted. It is trusted if the certificates `between` lead from it to a
-    trust anchor, and if it is valid at `now` and may be used by clients."""
+    """Raise `Denied` if the certificate is not trusted. To be trusted, it must be valid at `now`, clients must be
+    allowed to use it, and the certificates in `between` must lead from it to one of `anchors`."""
     people = ExtensionPolicy.permit_all().may_be_present(x509.ExtendedKeyUsage, Criticality.AGNOSTIC, _for_clients)
     verifier = (
         PolicyBuilder()
@@ -188,8 +188,9 @@ def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSett
 
 
 def check_allowed(certificate: x509.Certificate, settings: MtlsSettings) -> None:
-    """Raise `Denied` if the certificate is not allowed. With `allow_any`, every certificate is allowed. Otherwise the
-    certificate must match each `allow_…` list that is not empty. If all lists are empty, no certificate is allowed."""
+    """Raise `Denied` if the certificate is not allowed. If `settings.allow_any` is true, every certificate is allowed.
+    Otherwise the certificate must match each `allow_…` list that is not empty. If all lists are empty, no certificate
+    is allowed."""
     if settings.allow_any:
         return
     if settings.allow_subjects or not (settings.allow_sans or settings.allow_serials):

@@ -64,9 +64,10 @@ def read_value(request: Request, location: str, name: str) -> str | None:
 async def authenticate(
     call: TaskCall, settings: InboundSettings, member: str, identity: Awaitable[Mapping[str, Any]]
 ) -> TaskResult | TaskProblem:
-    """Await the caller's identity, and return a result whose context has it as the field `member` of the object
-    `settings.auth_var`. If `identity` raises `Denied`, this field is `{"problem": …}` instead, with an RFC 9457
-    problem. If `identity` raises `Misconfigured`, return a `TaskProblem`, so that the run fails."""
+    """Await the caller's identity, and return a result with a new context. In this context, the object
+    `settings.auth_var` has the identity as its field `member`. If `identity` raises `Denied`, the field is
+    `{"problem": …}` instead, with an RFC 9457 problem. If `identity` raises `Misconfigured`, return a `TaskProblem`, so
+    that the run fails."""
     try:
         entry = dict(await identity)
     except Denied as reason:

@@ -30,8 +30,9 @@ Edit: TypeAlias = Callable[[Schedule, list[Live]], Operation[tuple[Schedule, lis
 
 
 def change(call: Call, edit: Edit, *, repairs: bool = False) -> Operation[Answer]:
-    """Apply an edit to the schedule of a call, and write the result. Return the edit's answer with the schedule's `id`
-    and new `token`. With `repairs`, the schedule may be unreadable, because the edit replaces the unreadable part."""
+    """Apply an edit to the schedule of a call, and write the result. Return the edit's answer together with the
+    schedule's `id` and new `token`. If `repairs` is true, the stored schedule may be unreadable, because the edit
+    replaces the unreadable part."""
     schedule = yield from load_locked(call, repairs)
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
     after, events, answer = yield from edit(schedule, live)
@@ -145,9 +146,9 @@ def with_next(schedule: Schedule, now: Micros = 0) -> Schedule:
     """Return a copy of the schedule with the current version of the time zone rules, and with `next` computed again:
 
     - If the schedule is paused or not running, `next` is None.
-    - If a time is due already, but `next` is up to a second after `now`, `next` does not change. In this state, the
-      beat processes late times in batches. An earlier `next` would start more late runs per second than the catch-up
-      policy allows.
+    - If a time is due already, but `next` is up to a second after `now`, `next` does not change. The beat (the loop
+      that fires timers) has then postponed the other late times, so that no more runs start per second than the
+      catch-up policy allows.
     - Otherwise `next` is the time at which the next occurrence is due, or None if no occurrence will come.
     """
     rules = rules_in_force().version

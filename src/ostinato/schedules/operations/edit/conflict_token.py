@@ -7,7 +7,7 @@ from ostinato.schedules.model import Schedule
 
 
 class TokenMismatch(Conflict):
-    """Raised if the schedule has changed since the caller read it. `current` is its present token."""
+    """Raised if the schedule has changed since the caller read it. `current` is the schedule's present token."""
 
     def __init__(self, name: str, expected: int, current: int) -> None:
         super().__init__(

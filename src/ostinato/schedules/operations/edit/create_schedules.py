@@ -21,7 +21,8 @@ from ostinato.when.instants import Micros
 
 
 def create(call: Call, schedules: Sequence[Schedule], *, trigger: bool = False) -> Operation[Answer]:
-    """Create schedules, all or none. With `trigger`, run the first one now. Raises AlreadyExists if a name is taken."""
+    """Create schedules, all or none. If `trigger` is true, also run the action of the first schedule now. Raises
+    AlreadyExists if a name is taken."""
     rules = rules_in_force().version
 
     def initial(draft: Schedule) -> Schedule:

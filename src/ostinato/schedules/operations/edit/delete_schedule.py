@@ -25,13 +25,11 @@ def delete(call: Call, running: str) -> Operation[Answer]:
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
         schedule, live, events = yield from process_due(call, schedule, live, late=Reason.CLOSED)
-        for row in (yield sql("backfills_of", schedule=schedule.id, before="~", limit=1000)):
-            backfill = read_backfill(row)
-            if backfill.state in ("running", "paused"):
-                schedule, stop_events = yield from backfills.set_state(
-                    backfill, schedule, "cancelled", call.now, call.maker, "schedule deleted"
-                )
-                events += stop_events
+        for row in (yield sql("unfinished_backfills", schedule=schedule.id)):
+            schedule, stop_events = yield from backfills.set_state(
+                read_backfill(row), schedule, "cancelled", call.now, call.maker, "schedule deleted"
+            )
+            events += stop_events
         live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
         decision = Decision(replace(schedule, memory=replace(schedule.memory, waiting=0)))
         if waiting := [one for one in live if one.waiting]:

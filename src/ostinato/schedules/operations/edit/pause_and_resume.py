@@ -21,8 +21,12 @@ def pause(call: Call, note: str) -> Operation[Answer]:
 
 
 def pause_edit(call: Call, note: str) -> Edit:
-    """Return an edit that pauses a schedule. If the first due time is not late, all due times are processed before the
-    pause begins. If the first due time is late, no due time is processed until the schedule is resumed."""
+    """Return an edit that pauses a schedule:
+
+    - If the first due time is not late, the edit processes all due times before the pause begins.
+    - If the first due time is late, the edit processes no due time. When the schedule is resumed, `resume_edit` decides
+      about these times and about those that became due during the pause.
+    """
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []
@@ -41,7 +45,7 @@ def resume(call: Call, note: str, catchup: CatchUp | None) -> Operation[Answer]:
 
 def resume_edit(call: Call, note: str, catchup: CatchUp | None = None) -> Edit:
     """Return an edit that resumes a paused or parked schedule. The policy `catchup` decides which of the times that
-    were due meanwhile get a run. If `catchup` is None, none of them does."""
+    were due meanwhile get a run. If `catchup` is None, no such time gets a run."""
 
     def edit(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], Answer]]:
         events: list[Row] = []

@@ -12,16 +12,18 @@ from ostinato.schedules.model import Schedule, State
 from ostinato.schedules.operations.edit.apply_change import Edit, change, process_due, with_next
 from ostinato.schedules.operations.edit.user_call import Answer, Call
 from ostinato.schedules.rows import event_row
+from ostinato.schedules.validation import same_definition
 from ostinato.store.contract import PAUSE, Operation, Row
 from ostinato.when.instants import Micros
 
 
 def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: bool = False) -> Operation[Answer]:
-    """Change the definition of a schedule. `redefine` gets the schedule, and returns the changed schedule. With
-    `repairs`, the stored schedule may be unreadable, because `redefine` replaces the unreadable part.
+    """Change the definition of a schedule. `redefine` gets the schedule, and returns the changed schedule. If `repairs`
+    is true, the stored schedule may be unreadable, because `redefine` replaces the unreadable part.
 
     A schedule may name a companion: an extension that stores additional rows for the schedule. If the companion has the
-    text `changed_with`, always raise `Conflict`. Its message contains this text, which names the calls to use instead.
+    text `changed_with`, the operation always raises `Conflict`. The message contains this text, which names the calls
+    to use instead.
     """
 
     def redefine_own(schedule: Schedule) -> Schedule:
@@ -34,7 +36,8 @@ def update(call: Call, redefine: Callable[[Schedule], Schedule], *, repairs: boo
 
 
 def update_edit(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:
-    """Return an edit that changes the definition of a schedule. If the spec changes, the times that are due already are
+    """Return an edit that changes the definition of a schedule. If the definition becomes different, the edit's answer
+    has the schedule's `origin`. If the spec changes, the times that are due already are
     first processed by the old definition, and the new spec applies to later times. If the spec does not change, the
     changes also apply to late times that are not processed yet."""
 
@@ -52,7 +55,7 @@ def update_edit(call: Call, redefine: Callable[[Schedule], Schedule]) -> Edit:
         new = with_next(replace(new, state=State.RUNNING, reason=None, actor=call.actor), call.now)
         yield PAUSE
         events.append(event_row(call.now, new, "updated", call.actor, spec=new.spec.to_json(), paused=bool(new.paused)))
-        return new, events, {}
+        return new, events, {} if same_definition(schedule, new) else {"origin": schedule.origin}
 
     return edit
 

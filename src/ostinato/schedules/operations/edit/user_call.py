@@ -60,8 +60,9 @@ def _summary(call: Call) -> str:
 
 
 def load_locked(call: Call, repairs: bool) -> Operation[Schedule]:
-    """Lock and return the schedule of a call. Raises NotFound if there is none, TokenMismatch if it no longer has the
-    call's token, and Conflict if it cannot be read. With `repairs`, unreadable parts get default values instead."""
+    """Lock and return the schedule of a call. If `repairs` is true, the unreadable parts of the schedule get default
+    values. Raises NotFound if there is no such schedule, and TokenMismatch if the schedule no longer has the call's
+    token. Raises Conflict if the schedule cannot be read and `repairs` is false."""
     while True:
         named = yield sql("schedule_by_name", namespace=call.namespace, name=call.name)
         if not named:

@@ -59,9 +59,13 @@ WAYWARD: dict[str, Callable[[], Any]] = {
     "the handler raised SystemExit: 3": exits,
     "the handler raised OwnError: mine": raises(OwnError("mine")),
     "the handler raised BaseExceptionGroup: two (1 sub-exception)": raises(BaseExceptionGroup("two", [OwnError()])),
-    "Speechless": raises(Speechless()),
+    "Speechless: its text cannot be written: __str__ raised RuntimeError": raises(Speechless()),
 }
-SOME = ("the handler raised CancelledError  ", "the handler raised SystemExit: 3", "Speechless")
+SOME = (
+    "the handler raised CancelledError  ",
+    "the handler raised SystemExit: 3",
+    "Speechless: its text cannot be written: __str__ raised RuntimeError",
+)
 
 
 async def begin(world: World) -> None:

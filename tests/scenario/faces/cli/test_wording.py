@@ -1,4 +1,4 @@
-"""What a command prints can be given to the next one; what people guess works, or says what to write."""
+"""What commands print can be given to the next command. Mistakes are explained in the words of the command line."""
 
 from __future__ import annotations
 
@@ -74,6 +74,9 @@ def test_an_update_keeps_the_zone_and_says_what_changed(store: Place) -> None:
     assert "overlap: skip → buffer_one" in output
     output = store.text("schedules", "update", "report", "--spec", '{"cron": "0 7 * * *", "tz": "Europe/Paris"}')
     assert "At 07:00, Europe/Paris" in output
+    store.run("schedules", "update", "report", "--spec", "CRON_TZ=Europe/Paris 0 6 * * *")
+    output = store.text("schedules", "update", "report", "--tz", "Asia/Tokyo")
+    assert "At 06:00, Europe/Paris → At 06:00, Asia/Tokyo" in output
     assert "nothing is different" in store.text("schedules", "update", "report", "--overlap", "buffer_one")
     assert "declared" not in output
 
@@ -82,8 +85,9 @@ def test_an_update_of_what_a_file_declares_says_that_it_will_be_put_back(store: 
     file = tmp_path / "schedules.yaml"
     file.write_text("schedules:\n  nightly:\n    spec: 0 2 * * *\n    action: send\n")
     store.run("apply", str(file))
-    output = store.text("schedules", "update", "nightly", "--notes", "later", "--spec", "0 3 * * *")
-    assert re.search(r"note: it is declared in file:.*the next `apply` of that file puts it back", output)
+    said = store.run("schedules", "update", "nightly", "--notes", "later", "--spec", "0 3 * * *").stderr
+    assert re.search(r"note: it is declared in file:.*the next `apply` of that file puts it back", said)
+    assert "declared" not in store.run("schedules", "update", "nightly", "--spec", "0 3 * * *").stderr
 
 
 def test_an_update_of_what_code_declares_says_that_a_node_puts_it_back(store: Place, tmp_path: Path) -> None:
@@ -96,8 +100,8 @@ def test_an_update_of_what_code_declares_says_that_a_node_puts_it_back(store: Pl
     async def nothing() -> None: ...
 
     asyncio.run(declare())
-    output = store.text("schedules", "update", "nightly", "--spec", "0 3 * * *")
-    assert "note: it is declared in code; the next start of a node with that code puts it back" in output
+    said = store.run("schedules", "update", "nightly", "--spec", "0 3 * * *").stderr
+    assert "note: it is declared in code; the next start of a node with that code puts it back" in said
 
 
 def test_deleting_what_a_file_declares_says_that_it_comes_back(place: Place, tmp_path: Path) -> None:
@@ -153,8 +157,11 @@ def test_a_job_that_nobody_knows_is_noted(place: Place) -> None:
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (("schedules", "create", "x", "0 9 * * *", "send", "--overlap", "skipp"), "--overlap 'skipp'"),
-        (("runs", "list", "--status", "faild"), "did you mean 'failed'?"),
+        (("schedules", "create", "x", "0 9 * * *", "send", "--overlap", "skipp"), "overlap 'skipp' is unknown; did"),
+        (("schedules", "create", "x", "0 9 * * *", "--job", "send"), "Give it as the argument JOB."),
+        (("schedules", "delete", "x", "--running", "foo"), "error: running 'foo' is unknown; there are leave, cancel"),
+        (("journeys", "list", "--phase", "foo"), "error: phase 'foo' is unknown; there are running, succeeded, failed"),
+        (("runs", "list", "--status", "faild"), "error: status 'faild' is unknown; did you mean 'failed'?"),
         (("token", "create", "--role", "amin"), "did you mean 'admin'?"),
         (("namespaces", "create", "-x"), "No such option"),
         (("namespaces", "create", "a b"), "letters"),
@@ -171,6 +178,13 @@ def test_a_mistake_is_told_in_the_words_of_the_command_line(place: Place, args: 
     assert words in output
     for other in ("body.", "query.", "upsert", "every('5m'), or"):
         assert other not in output
+
+
+@pytest.mark.parametrize("input", ['{"password": hunter2}', '["hunter2"]', '"hunter2"'])
+def test_a_wrong_input_is_not_repeated(place: Place, input: str) -> None:
+    output = place.error("jobs", "run", "send", "--input", input, code=2)
+    assert "--input is" in output
+    assert "hunter2" not in output
 
 
 def test_what_people_guess_works(store: Place) -> None:
@@ -243,10 +257,22 @@ def test_what_is_the_same_at_many_places_is_said_once() -> None:
 
     said = {"file": "a", "column": 1, "state": None, "severity": "error", "suggestion": "install it"}
     many = [{**said, "line": line, "code": "lang", "message": "there is no language x"} for line in range(45)]
+    several = [{**said, "line": line, "code": "lang", "message": "there is no language y"} for line in range(3)]
     few = [{**said, "line": line, "code": "next", "message": "there is no state"} for line in range(2)]
-    lines = [line for line, _ in _problem_lines([*many, *few])]
-    assert len(lines) == 4
+    lines = [line for line, _ in _problem_lines([*many, *several, *few])]
+    assert len(lines) == 6
     assert lines[1] == "  the same at 44 other places of 1 file"
+    assert lines[3] == "  the same at 2 other places of 1 file"
+
+
+def test_commands_on_a_store_read_the_settings_of_outbound_http_as_servers_do(store: Place, tmp_path: Path) -> None:
+    local = ("webhooks", "create", "http://127.0.0.1:9/x")
+    assert "with the setting egress_allow" in store.error(*local, code=2)
+    file = tmp_path / "ostinato.toml"
+    file.write_text('egress_allow = ["127.0.0.1"]\n')
+    for setting in ({"OSTINATO_EGRESS_ALLOW": "127.0.0.0/8"}, {"OSTINATO_CONFIG": str(file)}):
+        allowed = Place({**store.environ, "OSTINATO_PORT": "tcp://10.0.0.1", **setting}, "store")
+        assert allowed.json(*local)["url"] == "http://127.0.0.1:9/x"
 
 
 def test_a_frequent_schedule_hides_no_other(place: Place) -> None:

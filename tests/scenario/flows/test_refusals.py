@@ -34,7 +34,7 @@ from tests.support.agents import Chat, Outbox, make_buddy
 )
 def test_values_of_a_declaration(world: World, options: Any, words: str) -> None:
     with pytest.raises(OstinatoError) as refused:
-        world.app.agent("x", timezone="UTC", transport=Outbox(), **options)
+        world.app.agent("x", tz="UTC", transport=Outbox(), **options)
     assert words in str(refused.value)
 
 
@@ -48,10 +48,16 @@ def test_values_of_models_and_transports() -> None:
 
 
 async def test_unknown_keywords_come_with_those_that_there_are(world: World) -> None:
-    with pytest.raises(TypeError, match=r"app.agent has no keyword 'colour'; there are timezone, model, transport"):
-        world.app.agent("x", timezone="UTC", transport=Outbox(), colour=1)
+    with pytest.raises(TypeError, match=r"app.agent has no keyword 'colour'; there are tz, model, transport"):
+        world.app.agent("x", tz="UTC", transport=Outbox(), colour=1)
     with pytest.raises(TypeError, match=r"app.agent has no keyword 'fallbak'; did you mean 'fallback'?"):
-        world.app.agent("x", timezone="UTC", transport=Outbox(), fallbak="Sorry.")
+        world.app.agent("x", tz="UTC", transport=Outbox(), fallbak="Sorry.")
+    with pytest.raises(TypeError, match=r"app.agent has no keyword 'timezone'; did you mean 'tz'?"):
+        world.app.agent("x", timezone="UTC", transport=Outbox())
+    with pytest.raises(OstinatoError, match="agent 'x' has no tz, its time zone; write tz='Europe/Berlin'"):
+        world.app.agent("x", transport=Outbox())
+    with pytest.raises(OstinatoError, match=r"scheduler has no 'timezone'; did you mean 'tz'?"):
+        world.app.agent("x", tz="UTC", transport=Outbox(), scheduler={"timezone": "UTC"})
     make_buddy(world)
     await world.up()
     schedules = world.app.agents.schedules("buddy")
@@ -61,6 +67,8 @@ async def test_unknown_keywords_come_with_those_that_there_are(world: World) -> 
         await schedules.create(flow="x", trigger={}, target={}, foo=1)  # type: ignore[call-arg]
     with pytest.raises(TypeError, match=r"agents.put_user has no keyword 'tag'; did you mean 'tags'?"):
         await world.app.agents.put_user("buddy", "ada", tag="vip")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"agents.put_user has no keyword 'zone'; did you mean 'tz'?"):
+        await world.app.agents.put_user("buddy", "ada", zone="UTC")  # type: ignore[call-arg]
 
 
 async def test_a_flow_that_the_tools_may_schedule_must_exist(world: World) -> None:
@@ -117,7 +125,7 @@ async def test_an_answer_that_is_none_fails_the_turn_at_once_and_in_words(world:
             return reply
 
     model = Odd()
-    world.app.agent("buddy", timezone="UTC", model=model, transport=Outbox())
+    world.app.agent("buddy", tz="UTC", model=model, transport=Outbox())
     outcome, reason = await Chat(world).say("hi")
     assert outcome == "failed"
     assert words in (reason or "")

@@ -158,3 +158,19 @@ DELETE FROM ostinato_journey_bindings b USING {rows r(id text)} WHERE b.schedule
 
 -- any_journey: whether there is any instance.
 SELECT run_id FROM ostinato_journeys LIMIT 1
+
+-- runs_left_behind: live runs of journeys that ended long ago. Uses ostinato_runs_ready and ostinato_runs_active.
+SELECT {u.run_columns} FROM ostinato_runs u JOIN ostinato_journeys j ON j.run_id = u.id
+WHERE u.status = 'ready' AND u.kind = 'journey' AND j.finished < :long_ago
+UNION ALL
+SELECT {u.run_columns} FROM ostinato_runs u JOIN ostinato_journeys j ON j.run_id = u.id
+WHERE u.status = 'active' AND u.kind = 'journey' AND j.finished < :long_ago LIMIT :limit
+
+-- journeys_left_behind: unfinished journeys without a live run. Uses ostinato_journeys_running.
+SELECT u.id, u.status, j.phase FROM ostinato_journeys j JOIN ostinato_runs u ON u.id = j.run_id
+WHERE j.finished IS NULL AND u.finished IS NOT NULL LIMIT :limit
+
+-- journeys_and_runs_apart: journeys that ended after :since with another outcome than their runs. Uses
+-- ostinato_journeys_finished.
+SELECT u.id, u.status, j.phase FROM ostinato_journeys j JOIN ostinato_runs u ON u.id = j.run_id
+WHERE j.finished > :since AND u.finished IS NOT NULL AND (j.phase = 'SUCCEEDED') <> (u.status = 'succeeded') LIMIT :limit

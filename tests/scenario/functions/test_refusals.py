@@ -1,4 +1,5 @@
-"""What is refused at the doors of durable functions, and what may be repeated."""
+"""What calls of durable functions refuse: changed code, names that are taken, wrong parameters, too many steps. And
+which calls may be repeated."""
 
 from __future__ import annotations
 
@@ -140,7 +141,7 @@ async def test_names_are_of_functions_or_jobs(world: World) -> None:
     with pytest.raises(OstinatoError, match="there is a job called 'work'"):
         world.app.function(name="work")(quick)
     with pytest.raises(OstinatoError, match=r"send \[1\] is not an object"):
-        await world.app.functions.start("quick", send=[1])  # type: ignore[arg-type]
+        await world.app.functions.start("quick", send=[1])  # type: ignore[call-overload]
 
 
 def test_bounds_and_parameters_are_checked_where_they_are_given() -> None:

@@ -1,4 +1,4 @@
-"""Points 29 to 39 and 77 to 82 of the checklist for scheduled flows, by their numbers, on both stores."""
+"""Turns that schedules start, on both stores. The numbers are those of the checklist for scheduled flows."""
 
 from __future__ import annotations
 

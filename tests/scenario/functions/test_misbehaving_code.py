@@ -4,11 +4,15 @@ every other run go on."""
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import ostinato
 from ostinato import RunCancelled, RunFailed
 from ostinato.errors import OstinatoError
 from ostinato.functions import Cancelled, FunctionContext, NotDeterministic, StepFailed, step
@@ -301,6 +305,57 @@ async def test_a_function_that_raises_anything_has_failed_and_its_children_end(w
     assert {info.status for info in await world.app.functions.list(name="child")} == {"cancelled"}
 
 
+@pytest.mark.parametrize("form", ["async", "def"])
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit, StopIteration])
+async def test_a_step_that_raises_anything_has_failed(world: World, kind: type[BaseException], form: str) -> None:
+    def plain() -> None:
+        raise kind("enough")
+
+    async def coroutine() -> None:
+        raise kind("enough")
+
+    @world.app.function()
+    async def works(ctx: FunctionContext) -> list[str]:
+        try:
+            await ctx.step(step(plain if form == "def" else coroutine, retry={"attempts": 1}))
+        except StepFailed as problem:
+            return [problem.type, problem.error["message"]]
+        return []
+
+    await world.up()
+    run = await world.app.functions.start(works)
+    await world.settle()
+    assert await run.result("5s") == [kind.__name__, "enough"]
+
+
+class Unwritable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+async def test_an_error_whose_text_cannot_be_written_fails_its_step_and_its_function(world: World) -> None:
+    calls: list[int] = []
+
+    async def fails() -> None:
+        calls.append(1)
+        raise Unwritable
+
+    @world.app.function()
+    async def works(ctx: FunctionContext) -> None:
+        try:
+            await ctx.step(step(fails, retry={"attempts": 2, "delay": "1s"}))
+        except StepFailed as problem:
+            ctx.log(str(problem))
+            raise Unwritable from None
+
+    await world.up()
+    run = await world.app.functions.start(works)
+    await world.advance("10s")
+    with pytest.raises(RunFailed, match="Unwritable: its text cannot be written: __str__ raised RuntimeError"):
+        await run.result("1s")
+    assert len(calls) == 2
+
+
 async def test_a_step_in_a_thread_that_times_out_is_tried_again(world: World) -> None:
     calls: list[int] = []
 
@@ -339,3 +394,82 @@ async def test_messages_that_a_clock_ahead_has_sent_are_received(world: World) -
 
 def test_the_warning_is_a_user_warning() -> None:
     assert issubclass(NotDeterministic, UserWarning)
+
+
+def formatted(caplog: pytest.LogCaptureFixture, action: str) -> list[str]:
+    records = [one for one in caplog.records if getattr(one, "values", {}).get("action") == action]
+    return [logging.Formatter("%(message)s").format(one) for one in records]
+
+
+@pytest.mark.parametrize("threaded", [False, True])
+async def test_a_failure_is_shown_down_to_the_failing_line_of_the_users_code(
+    world: World, caplog: pytest.LogCaptureFixture, threaded: bool
+) -> None:
+    def charge_in_thread() -> None:
+        raise ValueError("no money")
+
+    async def charge_card() -> None:
+        await asyncio.sleep(0)
+        charge_in_thread()
+
+    @world.app.function()
+    async def order(ctx: FunctionContext) -> None:
+        await ctx.gather(ctx.step(charge_in_thread if threaded else charge_card), ctx.sleep("1s"))
+
+    await world.up()
+    run = await world.app.functions.start(order)
+    await world.advance("1m")
+    with pytest.raises(RunFailed) as failed:
+        await run.result("1s")
+    line = 'raise ValueError("no money")'
+    (warning,) = formatted(caplog, "step_failed")
+    (ending,) = formatted(caplog, "run_failed")
+    recorded, _ = await world.app.functions.steps(run.id)
+    error: Any = failed.value.error
+    shown = [warning, ending, error["traceback"], recorded.error["traceback"]]
+    for text in shown:
+        assert line in text
+        assert f"{Path(ostinato.__file__).parent}{os.sep}" not in text
+    assert "await ctx.gather(" in ending
+
+
+async def test_a_step_that_took_too_long_is_shown_where_it_waited(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    @step(timeout="2s")
+    async def slow() -> None:
+        await asyncio.sleep(60)  # here
+
+    @world.app.function()
+    async def order(ctx: FunctionContext) -> None:
+        await ctx.step(slow)
+
+    await world.up()
+    run = await world.app.functions.start(order)
+    await world.advance("1m")
+    with pytest.raises(RunFailed):
+        await run.result("1s")
+    (warning,) = formatted(caplog, "step_failed")
+    assert "it took longer than its timeout of 2 s; not tried again" in warning
+    assert "await asyncio.sleep(60)  # here" in warning
+
+
+async def test_standard_logging_of_a_functions_body_is_kept_once(world: World) -> None:
+    @world.app.function()
+    async def order(ctx: FunctionContext) -> None:
+        ctx.log("begin")
+        logging.getLogger("shop").warning("%s is ordered", "tea")
+        await ctx.step(double, 2)
+        await ctx.sleep("1h")
+        logging.getLogger("shop").error("it is late")
+        await ctx.sleep("1h")
+
+    await world.up()
+    run = await world.app.functions.start(order)
+    await world.advance("1m")
+    await world.crash()
+    await world.up()  # the code is replayed
+    await world.advance("3h")
+    await run.result("1s")
+    kept = [(line.level, line.message) for line in await world.app.logs(run.id)]
+    assert kept == [("info", "begin"), ("warning", "tea is ordered"), ("error", "it is late")]

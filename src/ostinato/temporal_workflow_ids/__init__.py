@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from uuid import UUID, uuid5
 
 from ostinato.schedules.companions import Companion, InsertedRun
-from ostinato.store.contract import Operation, Row, sql
+from ostinato.store.contract import Operation, Row
+from ostinato.temporal_workflow_ids.store import statement
 from ostinato.when.instants import SECOND, Micros, format_instant
 
 NAME = "temporal"  # the value of `Schedule.companion` for schedules that a Temporal client created
@@ -27,15 +28,15 @@ _ESCAPES = {
 
 
 def _name_runs(inserted: Sequence[InsertedRun]) -> Operation[None]:
-    yield sql("name_temporal_executions", list(map(_name_row, inserted)))
+    yield statement("name_temporal_executions", list(map(_name_row, inserted)))
 
 
 def _forget_schedules(ids: Sequence[str]) -> Operation[None]:
-    yield sql("drop_forms", [(id,) for id in ids])
+    yield statement("drop_forms", [(id,) for id in ids])
 
 
 def _forget_runs(ids: Sequence[str]) -> Operation[None]:
-    yield sql("drop_temporal_executions", [(id,) for id in ids])
+    yield statement("drop_temporal_executions", [(id,) for id in ids])
 
 
 COMPANION = Companion(_name_runs, _forget_schedules, _forget_runs)

@@ -1,0 +1,107 @@
+"""Whatever a job raises is a failed attempt, and the node goes on."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from ostinato import Ostinato, RunFailed
+from ostinato.testing import World
+
+FORMS = ("async", "def")
+RETRY = {"attempts": 2, "delay": "1s", "jitter": 0}
+
+
+def declare(app: Ostinato, form: str, make: Callable[[], BaseException], succeeds: int = 2) -> None:
+    """Declare the job `raises`. It raises an exception that `make` makes, until the attempt `succeeds`."""
+    calls: list[int] = []
+
+    def raise_or_return() -> str:
+        calls.append(1)
+        if len(calls) < succeeds:
+            raise make()
+        return "well"
+
+    if form == "def":
+
+        @app.job(retry=RETRY)
+        def raises() -> str:
+            return raise_or_return()
+
+    else:
+
+        @app.job(name="raises", retry=RETRY)
+        async def raises_too() -> str:
+            return raise_or_return()
+
+
+@pytest.fixture(autouse=True)
+def unraised() -> Iterator[None]:
+    """Collect dropped coroutines within the test that has dropped them."""
+    yield
+    gc.collect()
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit, StopIteration])
+async def test_an_attempt_that_raises_anything_has_failed(world: World, kind: type[BaseException], form: str) -> None:
+    declare(world.app, form, lambda: kind("enough"))
+    run = await world.start("raises")
+    await world.advance("5s")
+    assert (await run.info()).status == "succeeded"
+    attempts = await world.app.attempts(run.id)
+    assert [a.status for a in attempts] == ["failed", "succeeded"]
+    assert attempts[0].reason == f"{kind.__name__}: enough"
+    assert "raise make()" in attempts[0].error["traceback"]
+
+
+class Unwritable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no text")
+
+
+@pytest.mark.parametrize("form", FORMS)
+async def test_an_error_whose_text_cannot_be_written_is_a_failed_attempt(world: World, form: str) -> None:
+    declare(world.app, form, Unwritable)
+    run = await world.start("raises")
+    await world.advance("5s")
+    assert (await run.info()).status == "succeeded"
+    failed, _ = await world.app.attempts(run.id)
+    assert (failed.status, failed.error["type"]) == ("failed", "Unwritable")
+    assert failed.reason == "Unwritable: its text cannot be written: __str__ raised RuntimeError"
+
+
+async def test_a_cancelled_job_is_cancelled_whatever_it_raises_then(world: World) -> None:
+    @world.app.job()
+    async def stubborn() -> None:
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+
+    run = await world.start("stubborn")
+    await world.advance("1s")
+    await run.cancel("not needed")
+    await world.advance("1s")
+    info = await run.info()
+    assert (info.status, info.reason) == ("cancelled", "not needed")
+
+
+async def test_a_body_that_raises_what_ends_programs_fails_its_run(world: World) -> None:
+    await world.up()
+
+    async def broken(run: object) -> None:
+        raise KeyboardInterrupt
+
+    @world.app.job()
+    async def work() -> None: ...
+
+    engine = world.app.engine
+    began = engine.bodies.begin
+    engine.bodies.begin = lambda run, body=None: began(run, broken)  # type: ignore[method-assign]
+    run = await world.start("work")
+    with pytest.raises(RunFailed, match="it could not be executed: KeyboardInterrupt"):
+        await run.result("5s")
