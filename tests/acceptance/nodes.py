@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 from tests.support.forked_python import Popen
@@ -42,6 +45,30 @@ class Nodes:
         process.kill()
         process.wait(timeout=30)
         self.processes.remove(process)
+
+    def freeze(self, process: subprocess.Popen[bytes]) -> None:
+        """Freeze a process between its transactions. One that is frozen while it holds the lock of a SQLite file would
+        stop everybody until it goes on: nothing can take the lock away from it."""
+        while True:
+            process.send_signal(signal.SIGSTOP)
+            os.waitid(os.P_PID, process.pid, os.WSTOPPED)
+            if self._is_writable():
+                return
+            process.send_signal(signal.SIGCONT)
+            time.sleep(0.01)
+
+    def _is_writable(self) -> bool:
+        """Whether somebody can write within two seconds. The other nodes hold the lock for moments only."""
+        if not self._url.startswith("sqlite:///"):
+            return True
+        with closing(sqlite3.connect(self._url.removeprefix("sqlite:///"), isolation_level=None, timeout=2)) as other:
+            try:
+                other.execute("BEGIN IMMEDIATE")
+            except sqlite3.OperationalError as problem:
+                assert problem.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
+                return False
+            other.execute("ROLLBACK")
+            return True
 
     def stop(self, process: subprocess.Popen[bytes]) -> None:
         """Stop it in good order; it takes its time, and nobody waits for it until all is over."""

@@ -95,7 +95,7 @@ async def chaos(url: str, folder: Path, restart: Any = None) -> None:
                 end(dice.choice(four.processes))
                 if step == 2:
                     paused = dice.choice(four.processes)
-                    paused.send_signal(signal.SIGSTOP)
+                    await asyncio.to_thread(four.freeze, paused)
                 four.add()
             await asyncio.sleep(LEASE + 1)
             paused.send_signal(signal.SIGCONT)
