@@ -71,5 +71,5 @@ def make_handler(function: Callable[..., Any], options: JobOptions) -> Handler:
         context=context_parameter(function),
         signature=inspect.signature(function),
     )
-    handler.check_key()
+    handler.check_keys()
     return handler

@@ -203,13 +203,26 @@ class Handler:
             values = self.named(values[BY_POSITION])
         return {**self.defaults, **values}
 
-    def check_key(self) -> None:
-        """Raise `OstinatoError` if `serial_key` has a placeholder that is not a parameter."""
+    def check_keys(self) -> None:
+        """Raise `OstinatoError` if `serial_key` or the limit's key has a placeholder that is not a parameter, or a
+        brace outside a placeholder."""
+        if self.serial_key is not None:
+            self._check_key("serial_key", self.serial_key)
+        if self.limit is not None:
+            self._check_key("the limit's key", self.limit.key)
+
+    def _check_key(self, option: str, key: str) -> None:
         takes = self._input_names()
-        for place in _PLACE.findall(self.serial_key or ""):
+        for place in _PLACE.findall(key):
             if takes is not None and place not in takes:
                 hint = did_you_mean(place, takes) or f"it takes {', '.join(takes) or 'nothing'}"
-                raise OstinatoError(f"job {self.name!r}: serial_key {self.serial_key!r} needs {place!r}; {hint}")
+                raise OstinatoError(f"job {self.name!r}: {option} {key!r} needs {place!r}; {hint}")
+        if re.search("[{}]", _PLACE.sub("", key)):
+            takes_names = ", ".join(f"{{{name}}}" for name in takes or ()) or "none"
+            raise OstinatoError(
+                f"job {self.name!r}: {option} {key!r} has a brace that is not part of a placeholder; "
+                f"its placeholders can be: {takes_names}"
+            )
 
     def _input_names(self) -> tuple[str, ...] | None:
         """Return the parameters' names without the context parameter. Returns None if a parameter cannot be passed by

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from ostinato.clock import Clock
+from ostinato.engine.executor import is_closing
 from ostinato.engine.log import log
 from ostinato.engine.rows import read_event
 from ostinato.errors import OstinatoError, StoreError
@@ -240,10 +241,15 @@ class _Listener:
         self.news = asyncio.Event()  # there may be new events
 
     async def call(self, event: Event) -> None:
-        """Call the function for an event. An error is logged, and the function is not called again for this event."""
+        """Call the function for an event. Anything that it raises is logged, and the function is not called again for
+        this event."""
+        task = asyncio.current_task()
         try:
             answer = self.callback(event)
             if inspect.isawaitable(answer):
                 await answer
-        except Exception:
+        except (Exception, KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError) as problem:
+            is_stopping = isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling()
+            if is_stopping or is_closing(problem, task):
+                raise
             log.exception("a callback failed", action="callback_failed", event=event.name, seq=event.seq)

@@ -328,6 +328,22 @@ async def test_a_name_that_no_store_keeps_and_a_priority_that_is_no_number_are_r
         await world.start("work", priority=True)
 
 
+async def test_a_brace_outside_a_placeholder_is_refused_where_the_job_is_declared(world: World) -> None:
+    async def send(user: str, text: str) -> None: ...
+
+    for key in ("{user", "user}", "{}", "{user.id}", "{{user}}"):
+        with pytest.raises(OstinatoError) as refused:
+            world.app.job(serial_key=key)(send)
+        assert str(refused.value) == (
+            f"job 'send': serial_key {key!r} has a brace that is not part of a placeholder; "
+            "its placeholders can be: {user}, {text}"
+        )
+    with pytest.raises(OstinatoError, match=r"the limit's key '\{user' has a brace"):
+        world.app.job(concurrency=Limit("{user", most=1))(send)
+    with pytest.raises(OstinatoError, match=r"the limit's key '\{usr\}' needs 'usr'; did you mean 'user'"):
+        world.app.job(concurrency=Limit("{usr}", most=1))(send)
+
+
 async def test_a_key_that_no_store_keeps_is_refused_before_anything_is_stored(world: World) -> None:
     @world.app.job(serial_key="{text}")
     async def keyed(text: str) -> None:
@@ -388,6 +404,25 @@ async def test_events_reach_callbacks_in_order(world: World) -> None:
     @world.app.on("run:succeeded")
     def broken(event: Any) -> None:
         raise RuntimeError("a callback's own problem")
+
+    @world.app.job()
+    async def work() -> None: ...
+
+    await (await world.start("work")).result()
+    await world.settle()
+    assert seen == ["run:created", "run:started", "run:succeeded"]
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError])
+async def test_whatever_a_callback_raises_the_next_event_is_delivered(
+    world: World, problem: type[BaseException]
+) -> None:
+    seen: list[str] = []
+
+    @world.app.on("run:*")
+    async def hear(event: Any) -> None:
+        seen.append(event.name)
+        raise problem
 
     @world.app.job()
     async def work() -> None: ...
