@@ -149,6 +149,13 @@ def may_be_secret(path: Sequence[object], value: object) -> bool:
     return (names[-1:] == ["url"] or "http" in names) and may_have_secret(value)
 
 
+def show_wrong(value: object) -> str:
+    """Return a wrong value as text for an error message, with a blank before it. Return "" if the value is an object,
+    or if it may be a secret or have one inside."""
+    text = short_repr(value)
+    return "" if "{" in text or may_be_secret((), value) or may_have_secret(value) else f" {text}"
+
+
 def _names_inside(value: object) -> Iterator[str]:
     """Yield the names of all members in a JSON value, at any depth."""
     if isinstance(value, Mapping):
@@ -378,7 +385,10 @@ def naming_keywords(where: str) -> Callable[[F], F]:
 def missing_attribute(owner: object, place: str, name: str) -> AttributeError:
     """Return an `AttributeError` which says that `place` has no attribute `name`. Its message suggests a similar
     attribute of `owner`. If no attribute is similar, the message lists the attributes. If `name` begins with `_`, the
-    message has neither a suggestion nor a list."""
+    message has neither a suggestion nor a list. If `owner` has a property of this name, which failed with an
+    `AttributeError`, this function raises that error."""
+    if hasattr(type(owner), name):
+        object.__getattribute__(owner, name)
     public = [other for other in dir(type(owner)) if not other.startswith("_")]
     hint = "" if name.startswith("_") else did_you_mean(name, public) or list_choices(public)
     return AttributeError(f"{place} has no {name!r}{'; ' + hint if hint else ''}", name=name, obj=owner)

@@ -127,17 +127,7 @@ class Retry:
             raise OstinatoError(f"retry jitter {self.jitter!r} is not a number from 0 to 1")
 
     def backoff(self, failures: int, chance: float) -> Micros:
-        """The retry policy of a run: the number of attempts, and the delays between them.
-
-        - `attempts`: the number of all attempts, including the first
-        - `delay`: the first delay
-        - `factor`: the number by which each delay is multiplied to get the next
-        - `longest`: the longest delay; if this is shorter than `delay`, it is replaced by `delay`
-        - `jitter`: the largest fraction of a delay that may be subtracted at random, such as 0.1 for a tenth
-
-        The n-th delay is `delay` × `factor`^(n-1), but at most `longest`. `delay` and `longest` are texts such as
-        `"5s"`, timedeltas or numbers of seconds; they are converted to timedeltas.
-        """
+        """Return the delay after this many failures. `chance` is a random number in [0, 1)."""
         full = backoff(failures, _micros(self.delay), float(_micros(self.longest)), self.factor)
         return int(full * (1 - self.jitter * chance))
 

@@ -279,11 +279,15 @@ class Agents:
                 raise TimeoutError(f"turn {turn_id} is not over within {timeout}; its session: {words}") from None
 
     async def _session_run(self, turn_id: str) -> RunInfo:
-        """Return the run that handles the turns of a turn's session."""
+        """Return the run that handles the turns of a turn's session. Raises `NotFound` if there is no such turn in the
+        namespace, or if the run is deleted."""
+        await self._turn(turn_id)
 
         def read(_: int) -> Operation[Run]:
-            (row,) = yield statement("turn_with_session", id=turn_id)
-            session = read_session(row[TURN_WIDTH:])
+            rows = yield statement("turn_with_session", id=turn_id)
+            if not rows:
+                raise NotFound(f"turn {turn_id!r} is deleted")
+            session = read_session(rows[0][TURN_WIDTH:])
             runs = yield sql("runs_by_ids", [(session.run_id,)])
             if not runs:
                 raise NotFound(f"the run of session {session.id} is deleted")

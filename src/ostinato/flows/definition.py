@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, get_args, get_
 import orjson
 
 from ostinato.engine.context import to_json
-from ostinato.errors import InputError, NotFound, OstinatoError, check_text, did_you_mean, refuse_nul, short_repr
+from ostinato.errors import (
+    InputError,
+    NotFound,
+    OstinatoError,
+    check_text,
+    describe_exception,
+    did_you_mean,
+    refuse_nul,
+    short_repr,
+)
 from ostinato.flows.calling import call
 from ostinato.flows.campaigns.agent_settings import check_cap, check_defaults, with_defaults
 from ostinato.flows.campaigns.options import read_options
@@ -385,7 +394,10 @@ class Agent:
             return False
         if not callable(admins):
             return actor in admins
-        return bool(await call(admins, action, actor, user))
+        try:
+            return bool(await call(admins, action, actor, user))
+        except (KeyboardInterrupt, SystemExit) as problem:  # each of them would stop the process
+            raise RuntimeError(f"admins= of agent {self.name!r} raised {describe_exception(problem)}") from problem
 
     def declaration(self) -> dict[str, Any]:
         """Return the facts about the agent that other processes need, as a JSON object."""

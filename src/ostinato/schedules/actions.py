@@ -14,7 +14,15 @@ from ostinato.engine.jobs import Declaration, Handler
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import read_options, write_options
 from ostinato.engine.runs import deadline_timer
-from ostinato.errors import OstinatoError, did_you_mean, list_choices, naming_argument, short_json
+from ostinato.errors import (
+    OstinatoError,
+    check_text,
+    did_you_mean,
+    list_choices,
+    naming_argument,
+    refuse_nul,
+    show_wrong,
+)
 from ostinato.model import Run, Timer
 from ostinato.schedules.companions import NO_COMPANIONS, Companions
 from ostinato.schedules.model import JOB, Action, Schedule, run_name
@@ -95,9 +103,13 @@ def read_action(document: Mapping[str, Any], kinds: ActionKinds) -> Action:
         if key not in (*targets, "input", "options", *own_fields, *OPTIONS):
             keys = (*targets, "input", *own_fields, *OPTIONS)
             raise OstinatoError(f"an action has no {key!r}; {did_you_mean(key, keys) or list_choices(keys)}")
-    options = {**(document.get("options") or {}), **{key: document[key] for key in OPTIONS if key in document}}
+    given_options = document.get("options") or {}
+    if not isinstance(given_options, Mapping):
+        raise OstinatoError(f"options{show_wrong(given_options)} is not an object with names")
+    options = {**given_options, **{key: document[key] for key in OPTIONS if key in document}}
     if kind is not None:
         stored = {kind.name: document[kind.name], **{name: document.get(name) for name in kind.fields}}
+        refuse_nul(stored, "the action")
         stored[INPUT] = document.get("input")
         return Action(kind.name, {key: part for key, part in stored.items() if part is not None}, options, kind.name)
     if named[0] == "http":
@@ -105,7 +117,8 @@ def read_action(document: Mapping[str, Any], kinds: ActionKinds) -> Action:
             raise OstinatoError("action http is not an object; write {'url': …}")  # not shown: it may have a password
         return Action("http", dict(document["http"]), options)
     if not isinstance(document[JOB], str) or not document[JOB]:
-        raise OstinatoError(f"action job {short_json(document[JOB])} is not a job's name; write {{'job': 'report'}}")
+        raise OstinatoError(f"action job{show_wrong(document[JOB])} is not a job's name; write {{'job': 'report'}}")
+    check_text(document[JOB], "action job")
     return Action(str(document[JOB]), document.get("input") or {}, options)
 
 

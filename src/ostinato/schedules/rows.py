@@ -48,7 +48,9 @@ def load(text: str | None) -> Any:
 _FORMER_SPEC_KEYS = {"zone": "tz", "zone_data": "tz_data"}  # in rows written before these keys were renamed
 _specs: OrderedDict[str, Spec] = OrderedDict()
 _SPECS = 16_384
-_SPECS_SIZE = 500_000  # entries of all cached specs: about 18 MB, and 140,000 objects for the garbage collector
+# Entries of all cached specs: about 19 MB, and 150,000 objects for the garbage collector. A spec of one cron string has
+# 32 entries.
+_SPECS_SIZE = 32 * _SPECS
 _specs_size = 0
 _specs_lock = Lock()
 _SHORT_ACTION = 2_000

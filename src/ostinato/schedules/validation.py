@@ -9,7 +9,7 @@ from itertools import islice, pairwise
 from typing import Any, TypeAlias, TypedDict
 
 from ostinato.engine.context import to_json
-from ostinato.errors import OstinatoError, did_you_mean, short_repr
+from ostinato.errors import OstinatoError, check_text, did_you_mean, short_repr, show_wrong
 from ostinato.model import Limit, Retry
 from ostinato.schedules.actions import OPTIONS, Maker, read_action, with_input, without_input
 from ostinato.schedules.model import (
@@ -165,12 +165,12 @@ def _action(before: Action, changes: Mapping[str, Any], checks: DefinitionChecks
     input = target.input
     if changes.get("input") is not None:
         if not isinstance(changes["input"], Mapping):
-            raise OstinatoError(f"input {changes['input']!r} is not an object with names")
+            raise OstinatoError(f"input{show_wrong(changes['input'])} is not an object with names")
         input = with_input(target, dict(changes["input"])).input
     elif "input" in changes and "action" not in changes:
         input = without_input(target).input
     if not isinstance(input, Mapping):
-        raise OstinatoError(f"input {input!r} is not an object with names")
+        raise OstinatoError(f"input{show_wrong(input)} is not an object with names")
     to_json(dict(input), "the schedule's input")
     whole = {**kept, **options}
     plain = {key: _plain(value) for key, value in whole.items()}
@@ -192,6 +192,7 @@ def _read_target(value: ActionLike, checks: DefinitionChecks) -> Action:
     if isinstance(value, str):
         if not value:
             raise OstinatoError("action '' names no job")
+        check_text(value, "action")
         return Action(value)
     if callable(value):
         return Action(checks.name_of(value))
@@ -232,7 +233,7 @@ def _state(schedule: Schedule, changes: Mapping[str, Any]) -> Schedule:
     if "attributes" in changes:
         attributes = changes["attributes"] or {}
         if not isinstance(attributes, Mapping):
-            raise OstinatoError(f"attributes {attributes!r} are not an object with names")
+            raise OstinatoError(f"attributes{show_wrong(attributes)} are not an object with names")
         to_json(dict(attributes), "the attributes")
         schedule = replace(schedule, attributes=dict(attributes))
     return schedule
@@ -241,7 +242,7 @@ def _state(schedule: Schedule, changes: Mapping[str, Any]) -> Schedule:
 def read_tags(value: Any) -> tuple[str, ...]:
     plain = not isinstance(value, str) and isinstance(value, Sequence)
     if not plain or not all(isinstance(tag, str) and tag and "\x00" not in tag for tag in value):
-        raise OstinatoError(f"tags {value!r} are not a list of texts")
+        raise OstinatoError(f"tags{show_wrong(value)} are not a list of texts")
     return tuple(dict.fromkeys(value))
 
 

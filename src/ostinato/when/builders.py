@@ -114,7 +114,7 @@ def _read_parts(**parts: float) -> timedelta:
     try:
         return timedelta(**parts)
     except (OverflowError, ValueError):  # too large, or not a number (NaN)
-        arguments = ", ".join(f"{name}={value!r}" for name, value in parts.items() if value)
+        arguments = ", ".join(f"{name}={short_repr(value)}" for name, value in parts.items() if value)
         raise SpecError(f"every({arguments}) is not a length of time", field="every") from None
 
 

@@ -112,10 +112,18 @@ class _UnchangingWallSource:
         self._wall = wall
         self._offset = zone.offsets[0]
 
-        def following(after: Micros, next_wall: Step = wall.next, offset: int = self._offset) -> Micros:
-            return (next_wall(after // SECOND + offset) - offset) * SECOND
+        if self._offset:
 
-        self.next: Step = following
+            def following(after: Micros, next_wall: Step = wall.next, offset: int = self._offset) -> Micros:
+                return (next_wall(after // SECOND + offset) - offset) * SECOND
+
+            self.next: Step = following
+        else:
+
+            def following_utc(after: Micros, next_wall: Step = wall.next) -> Micros:
+                return next_wall(after // SECOND) * SECOND
+
+            self.next = following_utc
 
     def previous(self, before: Micros) -> Micros:
         return (self._wall.previous(-(-before // SECOND) + self._offset) - self._offset) * SECOND

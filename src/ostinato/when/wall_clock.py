@@ -20,13 +20,14 @@ class WallClock:
     `previous(before)` returns the last match earlier than `before`. The matches are found with tables. `size` is the
     number of entries in these tables."""
 
-    __slots__ = ("_seconds", "_starts", "days", "hours", "minutes", "next", "seconds", "size")
+    __slots__ = ("_days", "_seconds", "_starts", "days", "hours", "minutes", "next", "seconds", "size")
 
     def __init__(self, calendar: Calendar, either: bool = False) -> None:
         self.seconds = mask(calendar.second)
         self.minutes = mask(calendar.minute)
         self.hours = mask(calendar.hour)
         self.days = day_pattern(calendar, either)
+        self._days = days_for(self.days)
         self._starts = starts = _minute_starts(self.hours, self.minutes)
         self._seconds = seconds = values(self.seconds)
         self.size = len(starts) if len(seconds) == 1 and seconds[0] else len(seconds)
@@ -44,7 +45,7 @@ class WallClock:
         starts, seconds = self._starts, self._seconds
         if not starts or not seconds:
             return -_NEVER
-        days = days_for(self.days)
+        days = self._days
         day, time = divmod(before, DAY_SECONDS)
         if days.at_or_before(day) == day:
             at = bisect_left(starts, time)
@@ -76,8 +77,8 @@ Step = Callable[[int], int]
 _NEVER = 1 << 60
 
 # A node keeps thousands of these functions, and the garbage collector walks over each object that one consists of. A
-# variable of an enclosing function would be one object for each function, so the tables are defaults instead. Defaults
-# are one tuple in all, and are read faster.
+# variable of an enclosing function would be one object for each function, so the tables are defaults instead, which are
+# one tuple in all. Each default that a call leaves out costs time in Python 3.13, so there are few of them.
 
 
 def _never(_: int) -> int:
@@ -85,28 +86,26 @@ def _never(_: int) -> int:
 
 
 def _step_by_time_of_day(pattern: DayPattern, times: tuple[int, ...]) -> Step:
+    if pattern.daily:
+
+        def daily(after: int, times: tuple[int, ...] = times) -> int:
+            midnight = after - after % DAY_SECONDS
+            at = bisect_right(times, after - midnight)
+            return midnight + times[at] if at < len(times) else midnight + DAY_SECONDS + times[0]
+
+        return daily
     days = days_for(pattern)
 
-    def following(
-        after: int,
-        times: tuple[int, ...] = times,
-        count: int = len(times),
-        first: int = times[0],
-        daily: bool = pattern.daily,
-        days: Days = days,
-    ) -> int:
+    def following(after: int, times: tuple[int, ...] = times, days: Days = days) -> int:
         day = after // DAY_SECONDS
-        midnight = day * DAY_SECONDS
-        if daily:
-            at = bisect_right(times, after - midnight)
-            return midnight + times[at] if at < count else midnight + DAY_SECONDS + first
         matching_day = days.at_or_after(day)
         if matching_day == day:
+            midnight = day * DAY_SECONDS
             at = bisect_right(times, after - midnight)
-            if at < count:
+            if at < len(times):
                 return midnight + times[at]
             matching_day = days.at_or_after(day + 1)
-        return matching_day * DAY_SECONDS + first
+        return matching_day * DAY_SECONDS + times[0]
 
     return following
 

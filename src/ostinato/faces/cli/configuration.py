@@ -94,7 +94,7 @@ def configuration(
     environment = os.environ if environ is None else environ
     file = file or environment.get(f"{PREFIX}CONFIG") or None
     reader = _Reader(operator_settings())
-    values = reader.from_file(file) if file else {}
+    values = reader.from_document(_read_toml(file), file) if file else {}
     values |= reader.from_environment(environment)
     values |= {name: reader.read(name, value, _flag(name)) for name, value in flags.items() if value is not None}
     base = {name: value for name, value in values.items() if name in KEYS}
@@ -106,11 +106,26 @@ def configuration(
 
 def command_egress() -> EgressPolicy | None:
     """Return the egress policy for commands on a store: the one that `serve` reads from the environment and the file.
-    Other variables of the environment are not read, so that a wrong one does not stop a command."""
-    names = (f"{PREFIX}EGRESS_", f"{PREFIX}CONFIG")
-    return configuration(
-        {}, environ={name: value for name, value in os.environ.items() if name.startswith(names)}
-    ).egress
+    No other setting is read, so that one that is wrong, or given elsewhere, does not stop a command."""
+    reader = _Reader({})
+    file = os.environ.get(f"{PREFIX}CONFIG")
+    settings = _only_egress(_read_toml(file), "egress_") if file else {}
+    values = reader.from_document(settings, str(file))
+    values |= reader.from_environment(_only_egress(os.environ, f"{PREFIX}EGRESS_"))
+    return Configuration(**values).egress
+
+
+def _only_egress(settings: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name.startswith(prefix)}
+
+
+def _read_toml(path: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise OstinatoError(f"the configuration {path} cannot be read: {problem.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise OstinatoError(f"the configuration {path} is not TOML: {problem}") from None
 
 
 def _flag(name: str) -> str:
@@ -128,13 +143,7 @@ class _Reader:
         self._of_ways = of_ways
         self._keys = (*KEYS, *of_ways)
 
-    def from_file(self, path: str) -> dict[str, Any]:
-        try:
-            values = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-        except OSError as problem:
-            raise OstinatoError(f"the configuration {path} cannot be read: {problem.strerror}") from None
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
-            raise OstinatoError(f"the configuration {path} is not TOML: {problem}") from None
+    def from_document(self, values: Mapping[str, Any], path: str) -> dict[str, Any]:
         for name in values:
             if name not in self._keys:
                 hint = did_you_mean(name, self._keys) or f"there are {', '.join(self._keys)}"

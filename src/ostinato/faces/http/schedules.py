@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 from ostinato.engine.access import Role
-from ostinato.errors import ArgumentError
 from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, requires
 from ostinato.faces.http.etags import Match, set_etag, token_of
 from ostinato.faces.http.idempotency import Key
@@ -38,6 +37,7 @@ from ostinato.faces.http.shapes.schedules import (
     Times,
     Trigger,
     Upserted,
+    WholeDefinition,
 )
 from ostinato.faces.http.unknown_jobs import note_action, note_schedule
 from ostinato.schedules.api.changes import Changed
@@ -70,7 +70,7 @@ async def list_schedules(
     ] = "*",
     tag: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
     state: str | None = None,
-    job: str | None = None,
+    job: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
     after: After = None,
     limit: Limit = 100,
 ) -> Answer:
@@ -110,11 +110,11 @@ async def read_schedule(
 
 
 @router.put("/schedules/{name}", **WRITE)
-async def upsert_schedule(who: Operator, name: Name, body: Definition, response: Response, key: Key = None) -> Upserted:
+async def upsert_schedule(
+    who: Operator, name: Name, body: WholeDefinition, response: Response, key: Key = None
+) -> Upserted:
     """Create a schedule, or replace its definition. An existing schedule keeps its progress, counts and pause. The
     `spec` is required, because without it a schedule would lose its times."""
-    if body.spec is None:
-        raise ArgumentError("spec is missing; write {'cron': '0 9 * * *'}, or {} for a spec without times", "spec")
     note = await note_action(who.app, body.action)
     fields = body.fields()
     async with naming_places(who.app, name, fields):

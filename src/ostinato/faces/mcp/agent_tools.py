@@ -99,7 +99,7 @@ class AgentToolsServer:
             return failure(str(problem))
         try:
             result = await self._run(scope, tool, checked)
-        except Exception as problem:
+        except (Exception, KeyboardInterrupt, SystemExit) as problem:
             words = str(problem) if isinstance(problem, OstinatoError) else describe_exception(problem)
             await self._note(scope, _CALLED, name, outcome="failed", reason=words[:300])
             return failure(words)

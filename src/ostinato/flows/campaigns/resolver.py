@@ -66,6 +66,6 @@ async def _call_resolver(
             for name in names:
                 yield name
             return
-    except Exception as problem:
+    except (Exception, KeyboardInterrupt, SystemExit) as problem:
         raise SegmentFailed(f"{place} raised {describe_exception(problem)}") from problem
     raise SegmentFailed(f"{place} returned {short_repr(names)}, which is not a list of external ids")

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from ostinato.engine.context import to_json
-from ostinato.errors import OstinatoError, SpecError, check_text, did_you_mean, refuse_nul, short_repr
+from ostinato.errors import OstinatoError, SpecError, check_text, did_you_mean, refuse_nul, short_repr, show_wrong
 from ostinato.flows.campaigns.options import read_options
 from ostinato.flows.errors import DefinitionError
 from ostinato.flows.model import MOST_METADATA, ON_ACTIVE_FLOW
@@ -291,7 +291,7 @@ def read_metadata(document: object, place: str) -> dict[str, Any]:
     if document is None:
         return {}
     if not isinstance(document, Mapping) or not all(isinstance(name, str) for name in document):
-        raise OstinatoError(f"{place} {short_repr(document)} is not an object with names")
+        raise OstinatoError(f"{place}{show_wrong(document)} is not an object with names")
     for name in document:
         if name in RESERVED:
             raise OstinatoError(f"{place} cannot have {name!r}: Ostinato writes it into every scheduled turn")
@@ -314,7 +314,7 @@ def read_definition(document: object, zone: str, place: str = "the schedule", *,
     input = parts.get("input")
     if input is not None:
         if not isinstance(input, Mapping):
-            raise OstinatoError(f"{place}.input {short_repr(input)} is not an object with names")
+            raise OstinatoError(f"{place}.input{show_wrong(input)} is not an object with names")
         refuse_nul(dict(input), f"{place}.input")
         to_json(dict(input), f"{place}.input")
     missed = parts.get("on_missed")

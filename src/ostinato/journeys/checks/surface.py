@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from urllib.parse import quote, unquote
 
 from ostinato.documents import Path
 from ostinato.errors import did_you_mean, list_choices
@@ -108,18 +109,22 @@ def bound_names(checking: CheckContext) -> Iterator[Finding]:
 
 
 def route(checking: CheckContext) -> Iterator[Finding]:
-    """Report an API whose path calls never reach: because it begins like one of the server's own paths, or because the
-    path of a request, as the server compares it, has no such characters."""
+    """Report an API whose path calls never reach, because it begins like one of the server's own paths."""
     route_ = checking.definition.spec.bindings.http.route
     if route_ is None:
         return
-    path = (*_HTTP, "route", "path")
     first = re.split("[/:]", route_.path.strip("/"))[0]
     if first in OWN_PATHS or first == "openapi.json":
-        yield Finding(path, f"what begins with /{first} is the server's own API", "choose another path, such as /v2/…")
-    if never := sorted(set(route_.path) & set("%?#")):
-        words = f"no request has {' or '.join(map(repr, never))} in its path, which is compared decoded"
-        yield Finding(path, words, "write the path without encoding and without a query")
+        words = f"what begins with /{first} is the server's own API"
+        yield Finding((*_HTTP, "route", "path"), words, "choose another path, such as /v2/…")
+
+
+def encoded_route(checking: CheckContext) -> Iterator[Finding]:
+    """Report an API whose path looks encoded, or has a query. The server compares the decoded path of a request."""
+    route_ = checking.definition.spec.bindings.http.route
+    if route_ is not None and (unquote(route_.path) != route_.path or set(route_.path) & set("?#")):
+        words = f"only a request for {quote(route_.path, safe='/:{}')} has this path, which is compared decoded"
+        yield Finding((*_HTTP, "route", "path"), words, "write the path without encoding and without a query")
 
 
 def responses(checking: CheckContext) -> Iterator[Finding]:
@@ -221,6 +226,7 @@ RULES = (
     Rule("binding-step", step_bindings),
     Rule("binding-name", bound_names),
     Rule("binding-route", route),
+    Rule("binding-encoded", encoded_route, Severity.WARNING),
     Rule("response-rule", responses),
     Rule("platform-config", config),
     Rule("errors-envelope", envelope),

@@ -118,11 +118,12 @@ class Schedules(ScheduleQueries):
     async def create_many(self, drafts: Sequence[Schedule], *, request_id: str | None = None) -> int:
         """Create schedules from drafts (see `draft`), and return the number of drafts. Each transaction creates up to
         500 schedules. If the name of a draft is taken, raise AlreadyExists. The transaction with this draft then
-        creates nothing. Schedules that earlier transactions created are kept."""
-        asked = "" if request_id is None else await asyncio.to_thread(_digest_of_all, drafts)
+        creates nothing. Schedules that earlier transactions created are kept: correct the draft, and repeat the call
+        with the same `request_id` and the same number of drafts, to create the others."""
         for begin in range(0, len(drafts), _PAGE):
             part = drafts[begin : begin + _PAGE]
             part_request = None if request_id is None else f"{request_id}/{begin}"
+            asked = "" if request_id is None else await asyncio.to_thread(_digest_of_part, part, len(drafts))
             call = self._call(f"{len(part)} schedules", "create_many", part_request, asked=asked)
             await self._run(lambda call=call, part=part: _create(call, part), call)  # type: ignore[misc]
         return len(drafts)
@@ -557,8 +558,9 @@ def _digest(schedule: Schedule) -> str:
     return dump([*parts, dict(schedule.attributes), schedule.remaining, schedule.notes, bool(schedule.paused)])
 
 
-def _digest_of_all(drafts: Sequence[Schedule]) -> str:
-    return digest([(one.name, _digest(one)) for one in drafts])
+def _digest_of_part(part: Sequence[Schedule], count: int) -> str:
+    """Return a digest of the drafts of one transaction and of how many drafts the whole call has."""
+    return digest(count, [(one.name, _digest(one)) for one in part])
 
 
 def _with_note(name: str, answer: edit.Answer, back: str) -> Changed:

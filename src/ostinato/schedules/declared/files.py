@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from ostinato.documents import Document, Path, Place, Problem, read_document
-from ostinato.errors import OstinatoError, SpecError, did_you_mean, may_have_secret, short_repr
+from ostinato.errors import OstinatoError, SpecError, did_you_mean, short_repr, show_wrong
 from ostinato.schedules.actions import NO_KINDS, OPTIONS, ActionKinds, Maker, join_with_or, shapes_of
 from ostinato.schedules.declared.plan import catchup_form, definition
 from ostinato.schedules.declared.problems import FileError, FileProblem
@@ -184,7 +184,7 @@ class _Reading:
         if not isinstance(value, dict):
             if not isinstance(value, str):
                 words = "is not a job's name or an object; write {job: report}"
-                self._wrong(here, f"action{_show(value)} {words}", name)
+                self._wrong(here, f"action{show_wrong(value)} {words}", name)
             else:
                 self._part(here, name, "action", value, {"action": value})
             return
@@ -206,9 +206,10 @@ class _Reading:
                 hint = did_you_mean(key, keys) or f"there are {', '.join(keys)}"
                 self._wrong(inner, f"an action has no {key!r}; {hint}", name, key=True)
             elif key in ("job", *self._kinds) and (not isinstance(part, str) or not part):
-                self._wrong(inner, f"{key} {short_repr(part)} is not a {key}'s name; put it in quotes", name)
+                hint = f"write {key}: name" if isinstance(part, dict | list) else "put it in quotes"
+                self._wrong(inner, f"{key}{show_wrong(part)} is not a {key}'s name; {hint}", name)
             elif key in ("input", "http", "options") and not isinstance(part, dict):
-                self._wrong(inner, f"{key}{_show(part)} is not an object with names", name)
+                self._wrong(inner, f"{key}{show_wrong(part)} is not an object with names", name)
             elif key == "options":
                 for option, setting in part.items():
                     self._part((*inner, option), name, option, setting, {"action": {**target, option: setting}})
@@ -276,12 +277,6 @@ def find_mistakes(name: str, parts: Mapping[str, Any], kinds: ActionKinds) -> li
     reading = _Paths(kinds)
     reading._entry(name, {"spec": {}, **parts})
     return [(path, message) for path, message in dict.fromkeys(reading.paths) if path]
-
-
-def _show(value: Any) -> str:
-    """Return a wrong value as text, with a blank before it. Return "" if there may be a secret in the value."""
-    text = short_repr(value)
-    return "" if "{" in text or may_have_secret(value) else f" {text}"
 
 
 def _each_wrong(spec: Mapping[str, Any]) -> Iterator[Wrong]:

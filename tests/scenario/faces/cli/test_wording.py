@@ -269,7 +269,8 @@ def test_commands_on_a_store_read_the_settings_of_outbound_http_as_servers_do(st
     local = ("webhooks", "create", "http://127.0.0.1:9/x")
     assert "with the setting egress_allow" in store.error(*local, code=2)
     file = tmp_path / "ostinato.toml"
-    file.write_text('egress_allow = ["127.0.0.1"]\n')
+    others = 'tls_certificate = "here.pem"\njourney_settings = "gone.toml"\nof_another_app = 1\n'  # of no concern here
+    file.write_text(f'{others}egress_allow = ["127.0.0.1"]\n')
     for setting in ({"OSTINATO_EGRESS_ALLOW": "127.0.0.0/8"}, {"OSTINATO_CONFIG": str(file)}):
         allowed = Place({**store.environ, "OSTINATO_PORT": "tcp://10.0.0.1", **setting}, "store")
         assert allowed.json(*local)["url"] == "http://127.0.0.1:9/x"

@@ -495,6 +495,9 @@ def test_an_update_without_a_spec_names_the_spec(tmp_path: Path) -> None:
         for spec in ({"spec": None}, {}):  # not what a schedule without times is: that is {}
             problem = (await web.call("PUT", "/schedules/nightly", {"action": "note", **spec})).json()
             assert (problem["field"], "spec is missing" in problem["detail"]) == ("body.spec", True)
+        problem = (await web.call("PUT", "/schedules/nightly", {"action": 5, "priority": "x", "catchup": "?"})).json()
+        wrong = {one["field"] for one in problem["problems"]}
+        assert wrong == {"body.spec", "body.action", "body.priority", "body.catchup"}
         assert (await web.call("PUT", "/schedules/nightly", {"action": "note", "spec": {}})).status_code == 200
         problem = (await web.call("PATCH", "/schedules/nightly", {"action": None})).json()
         assert (problem["field"], "name a job" in problem["detail"]) == ("body.action", True)

@@ -8,7 +8,7 @@ import pytest
 
 from ostinato import Conflict, every, manual
 from ostinato.schedules.model import Schedule
-from ostinato.schedules.operations.edit import TokenMismatch
+from ostinato.schedules.operations.edit import AlreadyExists, TokenMismatch
 from ostinato.testing import World
 from tests.support.schedules import (
     minutes,
@@ -56,6 +56,20 @@ async def test_schedules_are_created_once_for_a_request_and_only_as_it_named_the
     assert await schedules.create_many(drafts("every 1h", 501)[2:], request_id="long") == 499
     with pytest.raises(Conflict, match="another call"):
         await schedules.create_many(drafts("every 1h", 502)[2:], request_id="long")
+
+
+async def test_schedules_whose_creation_met_a_taken_name_are_completed_by_the_same_request(world: World) -> None:
+    await start_jobs(world)
+    schedules = world.app.schedules
+    await schedules.create("s501", "every 2h", "note")
+    drafts = [schedules.draft(f"s{number}", "every 1h", "note") for number in range(502)]
+    with pytest.raises(AlreadyExists, match="s501"):
+        await schedules.create_many(drafts, request_id="r")
+    drafts[501] = schedules.draft("s502", "every 1h", "note")
+    for _ in range(2):
+        assert await schedules.create_many(drafts, request_id="r") == 502
+    names = [schedule.name for schedule in await schedules.list(limit=1000)]
+    assert sorted(names) == sorted(f"s{number}" for number in range(503))
 
 
 async def test_bulk_by_a_filter(world: World) -> None:

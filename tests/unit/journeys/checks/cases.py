@@ -399,8 +399,9 @@ CASES = [
     Case(78, "fail-placeholder", doc("a: {type: fail, errorCode: X, reason: 'no ${context.x}'}"), doc("a: {type: fail, errorCode: X, reason: 'no ${payload.x}'}")),
     Case(84, "binding-route", doc(kind="Api", spec="bindings: {http: {route: {path: /apis/x, method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: /runs/x, method: POST}}}")),
     Case(84, "binding-route", doc(kind="Api", spec="bindings: {http: {route: {path: /openapi, method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: /openapi.json, method: POST}}}")),
-    Case(84, "binding-route", doc(kind="Api", spec="bindings: {http: {route: {path: /über, method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: /%C3%BCber, method: POST}}}")),
-    Case(84, "binding-route", doc(kind="Api", spec="bindings: {http: {route: {path: /q, method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: '/q?x=1', method: POST}}}")),
+    Case(84, "binding-encoded", doc(kind="Api", spec="bindings: {http: {route: {path: /über, method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: /%C3%BCber, method: POST}}}")),
+    Case(84, "binding-encoded", doc(kind="Api", spec="bindings: {http: {route: {path: /q, method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: '/q?x=1', method: POST}}}")),
+    Case(84, "binding-encoded", doc(kind="Api", spec="bindings: {http: {route: {path: '/100%', method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: '/a%20b', method: POST}}}")),
     Case(86, "response-rule", responding("when: {phase: FAILED}, status: 400"), responding("when: {phase: FAILED}")),
     Case(86, "response-rule", responding("when: {phase: FAILED, errorType: x}, status: 400"), responding("when: {phase: SUCCEEDED, errorType: x}, status: 400")),
     Case(86, "shape-enum", responding("when: {phase: SUCCEEDED}, status: 201"), responding("when: {phase: DONE}, status: 201")),
@@ -451,7 +452,7 @@ CASES = [
     Case(96, "shape-type", doc(spec="defaults: {http: {headers: {A: b}}}"), doc(spec="defaults: {http: {headers: {A: 1}}}")),
 ]  # fmt: skip
 WARNINGS = (
-    "fail-placeholder "
+    "binding-encoded fail-placeholder "
     "spec-resources graph-unreachable api-loop graph-loop expression-name expression-config expression-minus policy-default "
     "access-answer http-key external-default mtls-nobody timer-first join-result subjourney-cycle cookie-jar"
 ).split()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from ostinato.faces.http.routing import Body
 from ostinato.faces.http.shapes.common import Moment, NextAfter, NextBefore, Object, RequestBody, Shown, Text
@@ -94,6 +94,22 @@ class Definition(RequestBody, options=(*SCHEDULE_OPTIONS, *RUN_OPTIONS)):
     def fields(self) -> Object:
         """Return the fields that were sent, except `name`, `paused` and `trigger`."""
         return self.model_dump(exclude_unset=True, exclude={"name", "paused", "trigger"})
+
+
+def _need_spec(spec: str | Object | None) -> str | Object:
+    if spec is None:
+        raise ValueError("spec is missing; write {'cron': '0 9 * * *'}, or {} for a spec without times")
+    return spec
+
+
+class WholeDefinition(Definition):
+    """A definition that replaces another one. Fields that are left out get their defaults."""
+
+    spec: Annotated[str | Object | None, AfterValidator(_need_spec)] = Field(
+        default=None,
+        validate_default=True,
+        description="Required: a cron line, `every 15m`, a time, the parts of a spec, or {} for no times.",
+    )
 
 
 class NewSchedule(Definition):
