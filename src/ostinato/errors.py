@@ -301,6 +301,13 @@ def check_text(value: object, what: str, most: int | None = None) -> None:
         )
 
 
+def check_key(value: object, what: str) -> None:
+    """Raise `OstinatoError` if a key is not a text that can be stored. The key may be empty, for example because it is
+    filled from an empty text of the input. `what` names the key in the message."""
+    if value != "":
+        check_text(value, what)
+
+
 def refuse_nul(value: object, where: str) -> None:
     """Raise `OstinatoError` if a text anywhere in a JSON value contains a NUL or a lone surrogate, which cannot be
     stored. The message begins with `where`."""
@@ -408,6 +415,11 @@ class StoreUnavailable(StoreError):
 
 class StoreRefused(StoreError):
     """Raised if the store does not accept a value. The same call would fail again."""
+
+
+class TriggerFailed(StoreError):
+    """Raised if a trigger that somebody added to the database raised an exception. Nothing of the call was written. The
+    call may be tried again: the trigger may let it pass later."""
 
 
 class Conflict(OstinatoError):

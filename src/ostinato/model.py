@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Container, Mapping
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ostinato.backoff import backoff
-from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.errors import OstinatoError, short_repr
 from ostinato.when.durations import Length, parse_duration
 from ostinato.when.instants import SECOND, Micros, format_instant, to_datetime
 
+T = TypeVar("T")
 Json: TypeAlias = Any
 DEFAULT_NAMESPACE = "default"
 DEFAULT_QUEUE = "default"
@@ -138,8 +139,7 @@ class Retry:
 
     @staticmethod
     def from_stored(row: Mapping[str, Any]) -> Retry:
-        lengths = {name: timedelta(microseconds=row[name]) for name in ("delay", "longest") if name in row}
-        return Retry(**{**row, **lengths})
+        return _from_stored(Retry, row, ("delay", "longest"))
 
 
 def read_retry(value: Retry | int | Mapping[str, Any] | None) -> Retry:
@@ -182,7 +182,6 @@ class Limit:
     weight: int = 1
 
     def __post_init__(self) -> None:
-        check_text(self.key, "the limit's key")
         per = _read_timedelta(self.per, "the limit's per")
         object.__setattr__(self, "per", per)
         for name, count in (("most", self.most), ("rate", self.rate)):
@@ -205,7 +204,19 @@ class Limit:
 
     @staticmethod
     def from_stored(row: Mapping[str, Any]) -> Limit:
-        return Limit(**{**row, "per": timedelta(microseconds=row["per"])} if "per" in row else row)
+        return _from_stored(Limit, row, ("per",))
+
+
+def _from_stored(kind: type[T], row: Mapping[str, Any], lengths: Container[str]) -> T:
+    """Return a `Retry` or a `Limit` with the values of a row of the store. They were checked when they were written,
+    perhaps by other rules than today's, so they are not checked again: the run must still be recovered and ended.
+    `lengths` are the values that the row has in microseconds."""
+    policy = object.__new__(kind)
+    for part in fields(kind):  # type: ignore[arg-type]
+        value = row.get(part.name, part.default)
+        in_micros = part.name in lengths and part.name in row
+        object.__setattr__(policy, part.name, timedelta(microseconds=value) if in_micros else value)
+    return policy
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from ostinato.engine.context import to_json
 from ostinato.engine.jobs import Declaration, Handler, fill
 from ostinato.engine.rows import write_options
 from ostinato.engine.runs import deadline_timer
-from ostinato.errors import OstinatoError, did_you_mean, is_text, list_choices, short_repr
+from ostinato.errors import OstinatoError, check_key, did_you_mean, is_text, list_choices, short_repr
 from ostinato.model import MOST, Limit, Options, Retry, Run, Timer, read_length, read_retry
 from ostinato.when.durations import Length
 from ostinato.when.instants import Micros, read_instant
@@ -188,6 +188,7 @@ def read_limit(value: Limit | int | Mapping[str, Any] | None, name: str) -> Limi
     limit = Limit(own_key, most=value) if isinstance(value, int) else value
     if not isinstance(limit, Limit):
         raise OstinatoError(f"concurrency {value!r} is not a number; write concurrency=3 or Limit('key', most=3)")
+    check_key(limit.key, "the limit's key")
     return limit
 
 

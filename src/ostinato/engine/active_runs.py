@@ -13,8 +13,8 @@ from opentelemetry.trace import StatusCode
 from ostinato.clock import Clock
 from ostinato.engine import job_logging
 from ostinato.engine.context import Context, clean
-from ostinato.engine.crashes import after_crash
-from ostinato.engine.executor import Executor, Outcome, Stop, is_closing
+from ostinato.engine.crashes import after_crash, recover
+from ostinato.engine.executor import INTERRUPTED, Executor, Outcome, Stop, is_closing
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.http.host_names import looks_up_for
 from ostinato.engine.jobs import Handler
@@ -26,7 +26,7 @@ from ostinato.engine.run_logging import report_start
 from ostinato.engine.runs import End, end
 from ostinato.engine.telemetry import Metrics, Spans
 from ostinato.engine.unwritten import Unwritten
-from ostinato.errors import OstinatoError, StoreUnavailable, describe_exception, error_text
+from ostinato.errors import OstinatoError, StoreError, StoreUnavailable, TriggerFailed, describe_exception, error_text
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, Store, sql
@@ -59,6 +59,7 @@ class Bodies:
     """The bodies that run on one node. A body is the code of a claimed run.
 
     - `on_written`: called with the ends of runs, after the commit that stores them
+    - `on_recovered`: called after the commit that recovers an interrupted run
     - `trouble`: called with errors of the store
     - `lapsed`: returns whether the lease may have expired, for example while the event loop was blocked
     - `renewed`: waits until the lease is renewed, before a body begins
@@ -78,6 +79,7 @@ class Bodies:
         metrics: Metrics,
         kinds: Kinds,
         on_written: Callable[[Sequence[End]], None],
+        on_recovered: Callable[[], None],
         trouble: Callable[[Exception], None],
         lapsed: Callable[[], bool],
         renewed: Callable[[], Awaitable[None]],
@@ -99,6 +101,7 @@ class Bodies:
         self._dice = dice
         self._metrics = metrics
         self._on_written = on_written
+        self._on_recovered = on_recovered
         self._lapsed = lapsed
         self._renewed = renewed
         self.ends: Committer[End, None] = Committer(self._commit_ends, trouble, instead=self._replace_unwritable)
@@ -210,7 +213,9 @@ class Bodies:
         except asyncio.CancelledError:
             if running.stop is not None and running.stop.status is Status.READY:
                 ending = self._end_of_stopped(run, running.stop)
-        except (Exception, KeyboardInterrupt, SystemExit, GeneratorExit) as problem:
+        except KeyboardInterrupt:
+            ending = await self._recover_interrupted(run)
+        except (Exception, SystemExit, GeneratorExit) as problem:
             if is_closing(problem, running.task):
                 raise
             ending = _end_of_broken(run, problem)
@@ -221,6 +226,18 @@ class Bodies:
         if self.running.get(run.id) is running:  # it may have been claimed again meanwhile
             del self.running[run.id]
         self.room.set()
+
+    async def _recover_interrupted(self, run: Run) -> End | None:
+        """Recover a run whose body was interrupted by Ctrl-C, by the rule of its kind for crashes. Return None, or the
+        end to write if the store is in trouble."""
+        log.warning("a run was interrupted by a KeyboardInterrupt", action="execution_interrupted", run=run.id)
+        now, node = self._clock.now(), self._node()
+        try:
+            await self._store.run(lambda _: recover([run], node, now, self._ids.new, self.kinds, INTERRUPTED))
+        except StoreError:
+            return _end_as_handed_back(run)
+        self._on_recovered()
+        return None
 
     def _remove_begun(self, run: Run) -> None:
         if self.begun.get(run.id) == run.claim:
@@ -349,9 +366,11 @@ class Bodies:
 
     def _replace_unwritable(self, ending: End, problem: Exception) -> End | None:
         """Return an `End` with the status `failed`, to be written instead of `ending`. The store has refused `ending`
-        because of `problem`. If `ending` is already such a replacement, note that it is unwritten, and return None."""
+        because of `problem`. If `ending` is already such a replacement, or if a trigger failed, note that the outcome
+        is unwritten, and return None: it is tried again."""
         reason, run = clean(f"its outcome could not be stored: {problem}")[:500], ending.run
-        if ending.reason is not None and ending.reason.startswith("its outcome could not be stored"):
+        replaced = ending.reason is not None and ending.reason.startswith("its outcome could not be stored")
+        if replaced or isinstance(problem, TriggerFailed):
             words = clean(str(problem))[:500]
             self.unwritten.setdefault(run.id, Unwritten(run.id, run.node or "", run.claim, self._clock.now(), words))
             return None

@@ -42,6 +42,7 @@ class RetryLater(OstinatoError):
         super().__init__(message or f"asked to be tried again in {self.seconds:g} s")
 
 
+INTERRUPTED = "interrupted by a KeyboardInterrupt"
 THREAD_NAMES = "ostinato-job"  # prefix of the names of threads that run functions
 
 
@@ -112,7 +113,8 @@ class Executor:
     async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
         """Call the function of a job once, and return the outcome. If the function raises an exception, the outcome is
         `failed`. If the function takes too long, the outcome is `timed_out`. If SIGINT or SIGTERM ends the child
-        process, the outcome is `crashed`. Only a `CancelledError` is raised to the caller."""
+        process, or if Ctrl-C interrupts an async function, the outcome is `crashed`. Only a `CancelledError` is raised
+        to the caller."""
         task = asyncio.current_task()
         try:
             try:
@@ -138,6 +140,8 @@ class Executor:
             return Outcome(Status.CRASHED, reason=str(problem))
         except asyncio.CancelledError:
             raise
+        except KeyboardInterrupt:  # a signal's, or the function's own: nothing tells them apart
+            return Outcome(Status.CRASHED, reason=INTERRUPTED)
         except BaseException as problem:  # sys.exit() of a job ends the job, not the node
             if is_closing(problem, task):
                 raise

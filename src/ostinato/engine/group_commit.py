@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 from ostinato.backoff import backoff
-from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
+from ostinato.errors import StoreError, StoreRefused, StoreUnavailable, TriggerFailed
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -23,6 +23,7 @@ class Committer(Generic[T, R]):
     If `retry` is true, which is the default, `trouble` is called with each error. What follows depends on the error:
 
     - If the store is unavailable, the batch is tried again until it is written.
+    - If a trigger of the database fails for an item, the item is tried again later, until it is written.
     - If the store refuses an item, `instead` can return a replacement, which is written. Without a replacement, an item
       from `put` is tried again later, and `write` raises the error for its item.
 
@@ -48,7 +49,8 @@ class Committer(Generic[T, R]):
         self._emptied.set()
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
-        self._later: list[asyncio.TimerHandle] = []  # for each item that could not be written: when it is tried again
+        # The items that could not be written, by the timer that queues them again.
+        self._later: dict[asyncio.TimerHandle, tuple[T, asyncio.Future[R] | None]] = {}
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -70,9 +72,7 @@ class Committer(Generic[T, R]):
 
     def put(self, item: T) -> None:
         """Queue an item to be committed, and return at once."""
-        self._waiting.append((item, None))
-        self._emptied.clear()
-        self._filled.set()
+        self._queue((item, None))
 
     async def write(self, item: T) -> R:
         """Queue an item, wait until it is committed, and return its answer. If the item cannot be written, raises the
@@ -80,10 +80,13 @@ class Committer(Generic[T, R]):
         if self._stopped:
             raise StoreUnavailable("the app is closed, so this was not written")
         done: asyncio.Future[R] = asyncio.get_running_loop().create_future()
-        self._waiting.append((item, done))
+        self._queue((item, done))
+        return await done
+
+    def _queue(self, entry: tuple[T, asyncio.Future[R] | None]) -> None:
+        self._waiting.append(entry)
         self._emptied.clear()
         self._filled.set()
-        return await done
 
     async def drain(self) -> None:
         """Wait until no item is queued and no batch is being committed. Does not wait for items that could not be
@@ -99,6 +102,7 @@ class Committer(Generic[T, R]):
             self._task = None
         for timer in self._later:
             timer.cancel()
+        _fail(list(self._later.values()), StoreUnavailable("the app was closed before this was written"))
         self._later.clear()
         _fail(self._batch, StoreUnavailable("the app was closed while this was written; it may be written or not"))
         _fail(self._waiting, StoreUnavailable("the app was closed before this was written"))
@@ -116,23 +120,24 @@ class Committer(Generic[T, R]):
 
     async def _persist(self, batch: list[tuple[T, asyncio.Future[R] | None]]) -> None:
         """Commit a batch. If the store is unavailable and `retry` is true, try again until the store is available. If
-        the store refuses the batch, commit each item alone, so that only the wrong items fail. Pass items that cannot
-        be committed to `_give_up`."""
+        the store refuses the batch, or a trigger fails, commit each item alone, so that only the items that are the
+        cause fail. Pass items that cannot be committed to `_give_up`."""
         failures = 0
         while True:
             try:
                 answers = await self._commit([item for item, _ in batch])
             except Exception as problem:
-                if is_trouble(problem) and self._retry:
+                of_an_item = not is_trouble(problem) or isinstance(problem, TriggerFailed)
+                if of_an_item and len(batch) > 1:
+                    for entry in batch:
+                        await self._persist([entry])
+                    return
+                if self._retry and not of_an_item:
                     self._trouble(problem)
                     failures += 1
                     await asyncio.sleep(backoff(failures, 0.05, 2.0))
                     continue
-                if is_trouble(problem) or len(batch) == 1:
-                    await self._give_up(batch, problem)
-                    return
-                for entry in batch:  # one of the items is the cause: commit each alone
-                    await self._persist([entry])
+                await self._give_up(batch, problem)
                 return
             for (_, done), answer in zip(batch, answers, strict=True):
                 if done is not None and not done.done():
@@ -142,11 +147,11 @@ class Committer(Generic[T, R]):
     async def _give_up(self, batch: list[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:
         """Handle a batch that could not be committed because of `problem`.
 
-        If `retry` is true, the store has refused the batch. The batch then has only one item, because `_persist`
-        commits the items of a refused batch one by one:
+        If `retry` is true, the store has refused the batch, or a trigger has failed. The batch then has only one item,
+        because `_persist` commits the items of such a batch one by one:
 
         - If `instead` returns a replacement for the item, commit the replacement.
-        - Otherwise, if the item comes from `put`, queue the item again later.
+        - Otherwise, if the item comes from `put`, or if a trigger has failed, queue the item again later.
         - Otherwise, the call of `write` that waits for the item raises `problem`.
 
         If `retry` is false, every call of `write` that waits for an item of the batch raises `problem`. Items from
@@ -159,17 +164,17 @@ class Committer(Generic[T, R]):
             if other is not None:
                 await self._persist([(other, done)])
                 return
-            if done is None:
-                self._put_later(item)
+            if done is None or isinstance(problem, TriggerFailed):
+                self._queue_later(batch[0])
+                return
         _fail(batch, problem)
 
-    def _put_later(self, item: T) -> None:
-        def put() -> None:
-            self._later.remove(timer)
-            self.put(item)
+    def _queue_later(self, entry: tuple[T, asyncio.Future[R] | None]) -> None:
+        def queue() -> None:
+            self._queue(self._later.pop(timer))
 
-        timer = asyncio.get_running_loop().call_later(_LATER, put)
-        self._later.append(timer)
+        timer = asyncio.get_running_loop().call_later(_LATER, queue)
+        self._later[timer] = entry
 
 
 def _fail(batch: Sequence[tuple[T, asyncio.Future[R] | None]], problem: Exception) -> None:

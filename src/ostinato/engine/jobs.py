@@ -13,7 +13,7 @@ import orjson
 
 from ostinato.engine.context import to_json
 from ostinato.engine.inputs import InputTypes, declared_types, input_types, read_declared_types
-from ostinato.errors import InputError, OstinatoError, check_text, did_you_mean, short_repr
+from ostinato.errors import InputError, OstinatoError, check_key, did_you_mean, short_repr
 from ostinato.model import Limit, Retry
 from ostinato.when.instants import Micros
 
@@ -321,5 +321,5 @@ def fill(template: str | None, values: Mapping[str, Any], what: str) -> str | No
         return str(values[match[1]])
 
     key = _PLACE.sub(value, template)
-    check_text(key, what)
+    check_key(key, what)
     return key

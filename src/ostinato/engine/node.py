@@ -100,6 +100,7 @@ class Engine:
             metrics=self.metrics,
             kinds=self.kinds,
             on_written=self.tell_ends,
+            on_recovered=self.hint,
             trouble=self.log_trouble,
             lapsed=lambda: self.unrenewed() > settings.lease,
             renewed=self._wait_for_renewal,

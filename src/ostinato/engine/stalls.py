@@ -221,5 +221,5 @@ def note(stall: Stall, now: Micros) -> Operation[None]:
 
 
 def blocked() -> Operation[list[Blocked]]:
-    rows = yield sql("meta_between", low=_KEY, high=_KEY + "\U0010ffff")
+    rows = yield sql("meta_with_prefix", prefix=_KEY)
     return [Blocked(key.removeprefix(_KEY), **orjson.loads(value)) for key, value in rows]

@@ -33,5 +33,5 @@ def forget(runs: Collection[str]) -> Operation[None]:
 
 
 def unwritten() -> Operation[list[Unwritten]]:
-    rows = yield sql("meta_between", low=_KEY, high=_KEY + "\U0010ffff")
+    rows = yield sql("meta_with_prefix", prefix=_KEY)
     return [Unwritten(**orjson.loads(value)) for _, value in rows]

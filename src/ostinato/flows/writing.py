@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from ostinato.engine.group_commit import is_trouble
 from ostinato.engine.ways import Host
+from ostinato.errors import TriggerFailed
 from ostinato.store.contract import Operation, Store
 from ostinato.when.instants import Micros
 
@@ -101,7 +102,7 @@ class _Group:
         try:
             answers = await self._store.run(work)
         except Exception as problem:
-            if len(batch) == 1 or is_trouble(problem):
+            if len(batch) == 1 or (is_trouble(problem) and not isinstance(problem, TriggerFailed)):
                 raise
             for entry in batch:  # one of them is the cause, so execute each alone
                 try:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 
 from ostinato.backoff import backoff
-from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
+from ostinato.errors import StoreError, StoreRefused, StoreUnavailable, TriggerFailed
 from ostinato.store.contract import (
     NO_EXTENSIONS,
     Extensions,
@@ -65,8 +65,8 @@ _LOST = (
 )
 _DRIVER = (asyncpg.PostgresError, *_LOST)  # whatever a statement may raise
 _IDLE = "25P03"  # the server has ended a transaction that was idle for too long
-# Error classes that a value causes: cardinality, data, integrity, size, and the exceptions of triggers.
-_VALUES = ("21", "22", "23", "54", "P0")
+_VALUES = ("21", "22", "23", "54")  # error classes that a value causes: cardinality, data, integrity, size
+_TRIGGER = "P0"  # the class of exceptions that triggers raise
 _AGAIN = (asyncpg.DeadlockDetectedError, asyncpg.SerializationError)
 
 
@@ -209,6 +209,8 @@ class PostgresStore(Store):
             except _DRIVER as problem:
                 if _of_a_value(problem):
                     raise StoreRefused(f"the store {self.url} does not accept a value: {problem}") from problem
+                if isinstance(problem, asyncpg.PostgresError) and (problem.sqlstate or "").startswith(_TRIGGER):
+                    raise TriggerFailed(f"a trigger of the store {self.url} failed: {problem}") from problem
                 if isinstance(problem, asyncpg.PostgresError) and not _passing(problem):
                     raise StoreError(f"the store {self.url} reported an error: {problem}") from problem
                 tries += 1

@@ -18,7 +18,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ostinato.errors import StoreError, StoreRefused, StoreUnavailable
+from ostinato.errors import StoreError, StoreRefused, StoreUnavailable, TriggerFailed
 from ostinato.store.contract import NO_EXTENSIONS, Extensions, Make, Migration, Operation, Row, Rows, Statement, Store
 from ostinato.store.migrate import create_tables, migrate_sqlite, migrations
 from ostinato.store.sql import Query, queries, query_of
@@ -431,10 +431,16 @@ def _patiently(action: Callable[[], T]) -> T:
 
 
 def _of_a_value(problem: sqlite3.Error) -> bool:
-    """Return whether a parameter value caused the error, and not the file or the connection."""
+    """Return whether a parameter value caused the error, and not the file, the connection or a trigger."""
+    if _of_a_trigger(problem):
+        return False
     code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
     unbound = isinstance(problem, sqlite3.InterfaceError | sqlite3.ProgrammingError | sqlite3.DataError)
     return code in _VALUES or (unbound and code in (0, sqlite3.SQLITE_MISUSE))
+
+
+def _of_a_trigger(problem: sqlite3.Error) -> bool:
+    return getattr(problem, "sqlite_errorcode", 0) == sqlite3.SQLITE_CONSTRAINT_TRIGGER
 
 
 def explain(problem: sqlite3.Error, path: str) -> StoreError:
@@ -442,6 +448,8 @@ def explain(problem: sqlite3.Error, path: str) -> StoreError:
     code = getattr(problem, "sqlite_errorcode", 0) & 0xFF
     if _of_a_value(problem):
         return StoreRefused(f"the store {path} does not accept a value: {problem}")
+    if _of_a_trigger(problem):
+        return TriggerFailed(f"a trigger of the store {path} failed: {problem}")
     match code:
         case sqlite3.SQLITE_FULL:
             return StoreUnavailable(

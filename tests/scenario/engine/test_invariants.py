@@ -12,6 +12,7 @@ import asyncpg
 from ostinato.engine.unwritten import unwritten
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import VirtualLoop, World
+from tests.support.schedules import start_jobs
 
 
 async def test_the_scanner_repairs_what_is_safe_and_reports_all(world: World) -> None:
@@ -77,17 +78,16 @@ async def execute(url: str, texts: Sequence[str]) -> None:
 
 
 @asynccontextmanager
-async def refusing_failures(url: str) -> AsyncIterator[None]:
-    """A trigger refuses the status `failed`."""
+async def refusing(url: str, condition: str, event: str = "UPDATE") -> AsyncIterator[None]:
+    """A trigger refuses rows of runs that meet a condition."""
     if url.startswith("sqlite"):
-        when = "BEFORE UPDATE ON ostinato_runs WHEN NEW.status = 'failed'"
-        begin = [f"CREATE TRIGGER refuse {when} BEGIN SELECT RAISE(ABORT, 'no failures here'); END"]
+        when = f"BEFORE {event} ON ostinato_runs WHEN {condition}"
+        begin = [f"CREATE TRIGGER refuse {when} BEGIN SELECT RAISE(ABORT, 'not here'); END"]
         end = ["DROP TRIGGER refuse"]
     else:
         begin = [
-            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
-            "$$ BEGIN RAISE EXCEPTION 'no failures here'; END $$",
-            "CREATE TRIGGER refuse BEFORE UPDATE ON ostinato_runs FOR EACH ROW WHEN (NEW.status = 'failed') "
+            "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'not here'; END $$",
+            f"CREATE TRIGGER refuse BEFORE {event} ON ostinato_runs FOR EACH ROW WHEN ({condition}) "
             "EXECUTE FUNCTION refuse()",
         ]
         end = ["DROP TRIGGER refuse ON ostinato_runs", "DROP FUNCTION refuse()"]
@@ -108,7 +108,7 @@ async def test_runs_whose_outcome_the_store_refuses_are_named_until_it_is_writte
         return 42
 
     await world.up()
-    async with refusing_failures(world.app.store.url):
+    async with refusing(world.app.store.url, "NEW.status = 'failed'"):
         run = await world.start("fails")
         assert await (await world.start("works")).result() == 42  # an outcome that is refused holds up no other
         await world.settle()
@@ -118,7 +118,7 @@ async def test_runs_whose_outcome_the_store_refuses_are_named_until_it_is_writte
         await world.advance("2m")
         (finding,) = await world.app.check()
         assert (finding.rule, finding.subject, finding.repaired) == ("outcome_unwritten", run.id, False)
-        assert "no failures here" in finding.words
+        assert "not here" in finding.words
         assert (await run.info()).status == "active"
         assert [one.run for one in await world.app.store.read(lambda _: unwritten())] == [run.id]  # for any process
     await world.advance("1m")
@@ -127,13 +127,46 @@ async def test_runs_whose_outcome_the_store_refuses_are_named_until_it_is_writte
     assert await world.app.store.read(lambda _: unwritten()) == []
 
 
+async def test_a_trigger_that_fails_for_a_time_costs_no_result(world: World) -> None:
+    calls: list[str] = []
+
+    @world.app.job()
+    async def works(name: str) -> str:
+        calls.append(name)
+        return name
+
+    await world.up()
+    async with refusing(world.app.store.url, "NEW.status = 'succeeded'"):
+        runs = [await world.start("works", {"name": name}) for name in ("a", "b")]
+        await world.settle()
+        assert [(await run.info()).status for run in runs] == ["active", "active"]
+    await world.advance("1m")
+    assert [await run.result() for run in runs] == ["a", "b"]
+    assert sorted(calls) == ["a", "b"]
+    assert await world.app.check() == []
+
+
+async def test_a_trigger_that_fails_for_a_time_parks_no_schedule(world: World) -> None:
+    await start_jobs(world)
+    await world.app.schedules.create("often", "every 10s", "note", overlap="allow_all", catchup="all")
+    async with refusing(world.app.store.url, "NEW.name = 'note'", "INSERT"):
+        await world.advance("25s")
+        assert (await world.app.schedules.get("often")).state == "running"
+    await world.advance("60s")
+    info = await world.app.schedules.get("often")
+    assert info.state == "running"
+    history = await world.app.schedules.history("often")
+    assert len(history) == 8
+    assert {one.status for one in history} == {"succeeded"}
+
+
 async def test_a_report_of_an_outcome_is_dropped_when_its_node_is_gone(world: World) -> None:
     @world.app.job(at_most_once=True)
     async def fails() -> None:
         raise ValueError("broken")
 
     await world.up()
-    async with refusing_failures(world.app.store.url):
+    async with refusing(world.app.store.url, "NEW.status = 'failed'"):
         run = await world.start("fails")
         await world.settle()
         world.app.engine.attend()

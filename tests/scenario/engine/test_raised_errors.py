@@ -45,8 +45,10 @@ def unraised() -> Iterator[None]:
     gc.collect()
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit, StopIteration])
+ENDING = [(kind, form) for kind in (SystemExit, GeneratorExit, StopIteration) for form in FORMS]
+
+
+@pytest.mark.parametrize(("kind", "form"), [*ENDING, (KeyboardInterrupt, "def")])  # no signal interrupts a thread
 async def test_an_attempt_that_raises_anything_has_failed(world: World, kind: type[BaseException], form: str) -> None:
     declare(world.app, form, lambda: kind("enough"))
     run = await world.start("raises")
@@ -56,6 +58,16 @@ async def test_an_attempt_that_raises_anything_has_failed(world: World, kind: ty
     assert [a.status for a in attempts] == ["failed", "succeeded"]
     assert attempts[0].reason == f"{kind.__name__}: enough"
     assert "raise make()" in attempts[0].error["traceback"]
+
+
+async def test_an_attempt_that_is_interrupted_has_crashed(world: World) -> None:
+    declare(world.app, "async", KeyboardInterrupt)
+    run = await world.start("raises", retry=1)  # a crash is tried again, whatever the policy says
+    await world.advance("1s")
+    assert (await run.info()).status == "succeeded"
+    attempts = await world.app.attempts(run.id)
+    words = "interrupted by a KeyboardInterrupt"
+    assert [(a.status, a.reason) for a in attempts] == [("crashed", words), ("succeeded", None)]
 
 
 class Unwritable(Exception):
@@ -90,18 +102,27 @@ async def test_a_cancelled_job_is_cancelled_whatever_it_raises_then(world: World
     assert (info.status, info.reason) == ("cancelled", "not needed")
 
 
-async def test_a_body_that_raises_what_ends_programs_fails_its_run(world: World) -> None:
-    await world.up()
-
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        (KeyboardInterrupt, "crash_loop"),
+        (SystemExit, "it could not be executed: SystemExit"),
+        (GeneratorExit, "it could not be executed: GeneratorExit"),
+    ],
+)
+async def test_a_body_that_raises_what_ends_programs_fails_its_run(
+    world: World, kind: type[BaseException], reason: str
+) -> None:
     async def broken(run: object) -> None:
-        raise KeyboardInterrupt
+        raise kind
 
     @world.app.job()
     async def work() -> None: ...
 
+    await world.up()
     engine = world.app.engine
     began = engine.bodies.begin
     engine.bodies.begin = lambda run, body=None: began(run, broken)  # type: ignore[method-assign]
     run = await world.start("work")
-    with pytest.raises(RunFailed, match="it could not be executed: KeyboardInterrupt"):
+    with pytest.raises(RunFailed, match=reason):
         await run.result("5s")

@@ -52,8 +52,11 @@ ON CONFLICT (key) DO UPDATE SET value = excluded.value
 -- delete_meta: delete values about the whole store, by key.
 DELETE FROM ostinato_meta WHERE key IN (SELECT key FROM {rows r(key text)})
 
--- meta_between: values whose keys begin with a prefix.
-SELECT {meta_columns} FROM ostinato_meta WHERE key >= :low AND key < :high ORDER BY key
+-- meta_with_prefix [sqlite]: values whose keys begin with a prefix. The table is small.
+SELECT {meta_columns} FROM ostinato_meta WHERE substr(key, 1, length(:prefix)) = :prefix ORDER BY key
+
+-- meta_with_prefix [postgres]: the same.
+SELECT {meta_columns} FROM ostinato_meta WHERE starts_with(key, :prefix) ORDER BY key
 
 -- begin_schema: add a row for the schema version of a way's tables, if there is none.
 INSERT INTO ostinato_meta (key, value) VALUES (:key, '0') ON CONFLICT DO NOTHING
