@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,6 +41,47 @@ APPROVAL = text(
     late: {type: fail, errorCode: LATE, reason: nobody answered}
     """
 )
+
+
+VOTES = text(
+    """
+    a:
+      type: parallel
+      parallel:
+        branches:
+          - name: a
+            start: ask_a
+            states:
+              ask_a: {type: wait, wait: {channel: manual, input: {schema: {type: object}}}, next: over}
+              over: {type: succeed}
+          - name: b
+            start: ask_b
+            states:
+              ask_b: {type: wait, wait: {channel: manual, input: {schema: {type: object}}}, next: over}
+              over: {type: succeed}
+        join: {strategy: allOf, errorPolicy: failFast}
+      next: over
+    over: {type: succeed}
+    """
+)
+
+
+async def test_inputs_of_two_branches_are_both_accepted_although_each_commit_takes_long(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.up()
+    await world.app.journeys.deploy(VOTES)
+    id = (await world.app.journeys.start("example", {})).id
+    run = world.app.store.run
+
+    async def slowly(make: Any) -> Any:
+        await asyncio.sleep(0.1)  # virtual
+        return await run(make)
+
+    monkeypatch.setattr(world.app.store, "run", slowly)
+    submits = [world.app.journeys.submit(id, step, {}, key=step) for step in ("ask_a", "ask_b")]
+    await asyncio.gather(*submits)
+    assert (await world.app.journeys.wait(id, "5s")).phase == "SUCCEEDED"
 
 
 async def test_a_journey_waits_for_its_step_and_ends_with_its_output(world: World, work: Work) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from ostinato.backoff import backoff
 from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.log import log
 from ostinato.engine.rows import whole_run
@@ -57,6 +58,7 @@ from ostinato.why_unfinished import START_ONE, has_nodes, warn_without_nodes, wh
 
 WAIT = "30s"  # how long a call waits for an instance to wait or end before it returns the status
 _TRIES = 20
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.25  # seconds between two tries; about four in all
 _LOOK_S = 0.1
 
 _PAGE = 1000  # bindings that are read at once
@@ -188,6 +190,8 @@ class Journeys(JourneyQueries):
         rest: asyncio.Future[None] | None = None
         call = api.new_id(api.engine().clock.now())
         for tries in range(_TRIES):
+            if tries:  # the instance is being changed, perhaps by an input of another branch: that takes a commit
+                await asyncio.sleep(backoff(tries, _FIRST_PAUSE, _LONGEST_PAUSE))
             if tries and await api.store.read(lambda _: input_taken(id, call)):
                 break  # it was accepted, and the answer was lost
             segment = api.runner().active_segment(id)
