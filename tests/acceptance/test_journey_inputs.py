@@ -18,13 +18,18 @@ spec:
       type: parallel
       parallel:
         branches:
-{"".join(f'''
+{
+    "".join(
+        f'''
           - name: {name}
             start: ask_{name}
             states:
               ask_{name}: {{type: wait, wait: {{channel: manual, input: {{schema: {{type: object}}}}}}, next: done}}
               done: {{type: succeed}}
-''' for name in BRANCHES)}
+'''
+        for name in BRANCHES
+    )
+}
         join: {{strategy: allOf, errorPolicy: failFast}}
       next: done
     done: {{type: succeed}}

@@ -182,9 +182,7 @@ class Executor:
     def _in_thread(self, run: Run, handler: Handler, arguments: dict[str, Any]) -> Any:
         self.in_thread[run.id, run.claim] = run.name
         try:
-            return handler.function(**arguments)
-        except (StopIteration, KeyboardInterrupt, SystemExit, GeneratorExit) as problem:
-            raise RaisedInThread(problem) from None
+            return call_in_thread(handler.function, **arguments)
         finally:
             del self.in_thread[run.id, run.claim]
 
@@ -244,6 +242,15 @@ class RaisedInThread(Exception):
         self.problem = problem
 
 
+def call_in_thread(function: Callable[..., T], *arguments: Any, **keywords: Any) -> T:
+    """Call a user's function and return its result. Call this in a thread. If the function raises an exception that
+    asyncio would not pass on unchanged, raises `RaisedInThread` instead."""
+    try:
+        return function(*arguments, **keywords)
+    except (StopIteration, KeyboardInterrupt, SystemExit, GeneratorExit) as problem:
+        raise RaisedInThread(problem) from None
+
+
 def own_error(problem: BaseException) -> BaseException:
     """Return the exception that a user's function raised, if `problem` is raised instead of it. Python replaces a
     `StopIteration` of a coroutine by a `RuntimeError`."""
@@ -261,6 +268,14 @@ def is_closing(problem: BaseException, task: asyncio.Task[Any] | None) -> bool:
     if not isinstance(problem, GeneratorExit):
         return False
     return task is None or asyncio.current_task(task.get_loop()) is not task
+
+
+def is_stopping(problem: BaseException, task: asyncio.Task[Any] | None) -> bool:
+    """Return whether `problem` comes from outside: Python closes the coroutine of a task, or the task is cancelled. Any
+    other exception was raised by the user's code that the task calls."""
+    if isinstance(problem, asyncio.CancelledError):
+        return task is not None and task.cancelling() > 0
+    return is_closing(problem, task)
 
 
 class _OutOfTime(TimeoutError):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from ostinato.clock import Clock
-from ostinato.engine.executor import is_closing
+from ostinato.engine.executor import is_stopping
 from ostinato.engine.log import log
 from ostinato.engine.rows import read_event
 from ostinato.errors import OstinatoError, StoreError
@@ -248,8 +248,7 @@ class _Listener:
             answer = self.callback(event)
             if inspect.isawaitable(answer):
                 await answer
-        except (Exception, KeyboardInterrupt, SystemExit, GeneratorExit, asyncio.CancelledError) as problem:
-            is_stopping = isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling()
-            if is_stopping or is_closing(problem, task):
+        except BaseException as problem:
+            if is_stopping(problem, task):
                 raise
             log.exception("a callback failed", action="callback_failed", event=event.name, seq=event.seq)

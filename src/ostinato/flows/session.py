@@ -11,6 +11,7 @@ messages of the conversation are kept.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -57,7 +58,7 @@ from ostinato.flows.responses import CAMPAIGN_STOPPED, TAKEN, Candidate, Sent
 from ostinato.flows.routers import CHOSEN, Detector, Routed, SchemaFlow
 from ostinato.flows.store import fetch_patiently, read_message, read_user, statement
 from ostinato.flows.tool_context import ToolContext
-from ostinato.flows.transports import OutgoingMessage
+from ostinato.flows.transports import OutgoingMessage, read_provider_id
 from ostinato.flows.turns import Place, Spent
 from ostinato.flows.views import user_info, user_json
 from ostinato.flows.writing import write_patiently
@@ -873,7 +874,8 @@ class SessionActor:
                 self.host.engine().clock.now(),
             )
             try:
-                return {"status": "sent", "id": await transport.send(message, self.host.egress)}
+                id = await transport.send(message, self.host.egress)
+                return {"status": "sent", "id": read_provider_id(id, self.agent.name)}
             except NotSent as problem:
                 return {"status": "retry" if problem.retry else "failed", "error": str(problem)[:500]}
 
@@ -936,7 +938,7 @@ class SessionActor:
             reason = ended.reason
         except Switched as switched:
             following, reason = (switched.flow, switched.input), switched.reason
-        except Exception as problem:
+        except (Exception, KeyboardInterrupt, SystemExit, asyncio.CancelledError) as problem:
             event, reason = "flow:failed", _reason(problem)
         await self._flow_over(event, reason)
         if event == "flow:failed":

@@ -16,13 +16,26 @@ import orjson
 from ostinato.engine.http import signing
 from ostinato.engine.http.egress import Egress, EgressRefused, EgressUnconnected
 from ostinato.engine.http.secrets import redact, resolve
-from ostinato.errors import OstinatoError, check_text, short_repr
+from ostinato.engine.log import log
+from ostinato.errors import OstinatoError, check_text, is_text, short_repr
 from ostinato.flows.errors import NotSent
 from ostinato.when.instants import Micros
 
 _TIMEOUT = 15.0
 _KEPT = 4096  # bytes of a response
 _SHOWN = 200
+
+
+def read_provider_id(id: object, agent: str) -> str | None:
+    """Return the id that a transport's `send` has returned for a message, as a text. Return None if it is not a text
+    or a whole number that can be stored. The message was sent all the same, so no error is raised."""
+    if id is None or is_text(id):
+        return id  # type: ignore[return-value]
+    if isinstance(id, int) and not isinstance(id, bool):
+        return short_repr(id)
+    words = f"the transport of agent {agent!r} returned {short_repr(id)} from send, which is not a message's id"
+    log.warning(f"{words}; return a text or None", action="provider_id_dropped")
+    return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,8 +26,8 @@ from ostinato.engine.context import clean, to_json
 from ostinato.engine.executor import (
     THREAD_NAMES,
     Fatal,
-    RaisedInThread,
     RetryLater,
+    call_in_thread,
     describe_error,
     own_error,
     where_stopped,
@@ -661,9 +661,7 @@ class LiveRun:
                 self._in_threads += 1
                 registry[key] = self.run.name
             try:
-                return step.function(*operation.arguments, **operation.keywords)
-            except (StopIteration, KeyboardInterrupt, SystemExit, GeneratorExit) as problem:
-                raise RaisedInThread(problem) from None
+                return call_in_thread(step.function, *operation.arguments, **operation.keywords)
             finally:
                 with self._counting:
                     self._in_threads -= 1

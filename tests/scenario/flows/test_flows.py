@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+
+import pytest
+
 from ostinato.flows import AnswerTimedOut, BeforeLLMInput, FlowContext, RouteFlow
 from ostinato.testing import World
 from tests.support.agents import Chat, events, fire, make_buddy, route_by_name
@@ -146,20 +150,23 @@ async def test_flows_hand_over_end_call_tools_and_sleep(world: World) -> None:
     assert (session.status, session.reason) == ("ended", "done")
 
 
-async def test_a_flow_that_raises_is_over_and_the_user_gets_the_fallback(world: World) -> None:
+@pytest.mark.parametrize("kind", [ValueError, SystemExit, KeyboardInterrupt, asyncio.CancelledError])
+async def test_a_flow_that_raises_is_over_and_the_user_gets_the_fallback(
+    world: World, kind: type[BaseException]
+) -> None:
     agent, outbox = make_buddy(world, "hello", fallback="Sorry.")
 
     @agent.flow
     async def broken(ctx: FlowContext) -> None:
         await ctx.ask("Number?")
-        raise ValueError("no")
+        raise kind("no")
 
     route_by_name(agent)
     chat = Chat(world)
     await chat.say("broken")
     outcome, reason = await chat.say("1")
     assert outcome == "failed"
-    assert "ValueError: no" in (reason or "")
+    assert f"{kind.__name__}: no" in (reason or "")
     await chat.say("hi")
     assert outbox.texts == ["Number?", "Sorry.", "hello"]
     assert [event.name for event in await events(world, "flow") if event.name == "flow:failed"] == ["flow:failed"]

@@ -28,8 +28,10 @@ from ostinato.flows import (
     within_window,
 )
 from ostinato.flows.model import Outcome
+from ostinato.flows.store import statement
 from ostinato.flows.views import SessionInfo
 from ostinato.functions.errors import MailboxFull
+from ostinato.store.contract import single
 from ostinato.testing import World
 from tests.support.agents import Chat, Outbox, events, fire, make_buddy, route_by_name
 
@@ -330,6 +332,25 @@ async def test_a_transport_that_recognises_keys_gets_the_same_key_again(world: W
     turn = await world.app.agents.receive("buddy", "ada", "hi", id="1")
     await world.advance("1m")
     assert [message.key for message in outbox.sent] == [f"{turn.id}_0"]
+
+
+@pytest.mark.parametrize(
+    ("id", "kept"), [(5, "5"), ("x", "x"), (None, None), (True, None), ("a\0", None), ({"id": 5}, None), (b"5", None)]
+)
+async def test_whatever_id_a_transport_returns_the_message_was_sent(world: World, id: Any, kept: str | None) -> None:
+    class Odd(Outbox):
+        async def send(self, message: Any, egress: Any) -> Any:
+            await super().send(message, egress)
+            return id
+
+    _, outbox = make_buddy(world, "hello", outbox=Odd(), fallback="Sorry.")
+    await world.up()
+    turn = await world.app.agents.receive("buddy", "ada", "hi", id="1")
+    await world.settle()
+    assert (await turn.outcome("1s")).outcome == "success"
+    assert outbox.texts == ["hello"]
+    rows = await world.app.store.read(lambda _: single(statement("outgoing_by_key", key=f"{turn.id}_0")))
+    assert [row[11] for row in rows] == [kept]
 
 
 async def test_a_crash_while_a_message_is_sent_leaves_it_unknown(world: World) -> None:

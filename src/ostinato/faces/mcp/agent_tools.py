@@ -7,7 +7,6 @@ call that is denied despite a valid token is recorded as an event.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,11 +22,13 @@ from starlette.types import ASGIApp
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.engine.context import to_json
+from ostinato.engine.executor import is_stopping
 from ostinato.engine.rows import audit
 from ostinato.errors import NotFound, OstinatoError, describe_exception, did_you_mean, refuse_nul, short_repr
 from ostinato.faces.auth import Door, Refused, Who
 from ostinato.faces.mcp.results import WrongArguments, failure, read_arguments, success
 from ostinato.faces.mcp.serving import http_app, serve_stdio, token_of
+from ostinato.flows.calling import call
 from ostinato.flows.definition import Agent, Tool
 from ostinato.flows.hooks import TurnInfo
 from ostinato.flows.tool_context import ToolContext
@@ -97,9 +98,12 @@ class AgentToolsServer:
             tool, checked = await self._read_call(scope, name, arguments)
         except OstinatoError as problem:
             return failure(str(problem))
+        task = asyncio.current_task()
         try:
             result = await self._run(scope, tool, checked)
-        except (Exception, KeyboardInterrupt, SystemExit) as problem:
+        except BaseException as problem:
+            if is_stopping(problem, task):
+                raise
             words = str(problem) if isinstance(problem, OstinatoError) else describe_exception(problem)
             await self._note(scope, _CALLED, name, outcome="failed", reason=words[:300])
             return failure(words)
@@ -150,10 +154,7 @@ class AgentToolsServer:
         if tool.context:
             arguments["ctx"] = await self._context(scope)
         async with asyncio.timeout(tool.timeout / SECOND):
-            if inspect.iscoroutinefunction(tool.function):
-                result = await tool.function(**arguments)
-            else:
-                result = await asyncio.to_thread(tool.function, **arguments)
+            result = await call(tool.function, **arguments)
         return orjson.loads(to_json(result, f"the result of tool {tool.name!r}"))
 
     async def _context(self, scope: _Scope) -> ToolContext:

@@ -83,6 +83,34 @@ def test_19_an_unknown_argument_is_refused_and_on_record(tmp_path: Path, argumen
     asyncio.run(main())
 
 
+@pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError])
+@pytest.mark.parametrize("form", ["async", "def"])
+def test_whatever_a_tool_raises_is_its_error_and_the_next_call_is_answered(
+    tmp_path: Path, kind: type[BaseException], form: str
+) -> None:
+    async def main() -> None:
+        async with running(tmp_path) as (app, buddy, ada):
+            if form == "async":
+
+                @buddy.tool(name="raises")
+                async def raises_async() -> None:
+                    raise kind("no")
+
+            else:
+
+                @buddy.tool
+                def raises() -> None:
+                    raise kind("no")
+
+            async with acting(app, ada) as client:
+                assert await ask(client, "raises") == (False, f"{kind.__name__}: no")
+                assert (await ask(client, "note", text="x"))[0]
+            called = await noted(app, "flow:tool_called")
+            assert [event.data["outcome"] for event in called] == ["failed", "success"]
+
+    asyncio.run(main())
+
+
 def test_wrong_values_and_unknown_tools_are_refused(tmp_path: Path) -> None:
     async def main() -> None:
         async with running(tmp_path) as (app, buddy, ada):
