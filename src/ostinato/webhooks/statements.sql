@@ -22,6 +22,16 @@ SELECT {webhook_columns} FROM ostinato_webhooks WHERE id = :id AND namespace = :
 -- lock_webhook [postgres]: a webhook, locked.
 SELECT {webhook_columns} FROM ostinato_webhooks WHERE id = :id AND namespace = :namespace FOR UPDATE
 
+-- last_in_lines [sqlite each]: (namespace, key) when the last delivery that waits for a serial key was due. Uses
+-- ostinato_runs_serial.
+SELECT max(due) FROM ostinato_runs
+WHERE status = 'buffered' AND hold = 'serial' AND namespace = :namespace AND serial_key = :key
+
+-- last_in_lines [postgres]: when the last delivery that waits for each serial key was due. Uses ostinato_runs_serial.
+SELECT l.due FROM {rows r(namespace text, key text)}
+CROSS JOIN LATERAL (SELECT u.due FROM ostinato_runs u WHERE u.status = 'buffered' AND u.hold = 'serial'
+    AND u.namespace = r.namespace AND u.serial_key = r.key ORDER BY u.due DESC, u.id DESC LIMIT 1) l
+
 -- move_webhook: all events up to here were checked for it.
 UPDATE ostinato_webhooks SET seq = :seq WHERE id = :id
 

@@ -110,7 +110,7 @@ def deliveries(webhook: Webhook, events: Iterable[Event], now: Micros, new_id: C
                 due=now,
                 created=now,
                 parent_id=webhook.id,
-                serial_key=f"webhook/{webhook.id}/{event.subject}",
+                serial_key=_line(webhook, event),
                 serial_hold="chain",
                 concurrency_key=limit.key,
                 options=options,
@@ -137,11 +137,26 @@ def dispatch(id: str, after: int, now: Micros, new_id: Callable[[Micros], str]) 
     if not rows_read:
         return 0, False
     events = [read_event(row) for row in rows_read]
+    now = yield from _after_waiting_deliveries(webhook, events, now)
     runs = deliveries(webhook, events, now, new_id)
     yield statement("move_webhook", id=id, seq=events[-1].seq)
     if runs:
         yield from start(runs, now)
     return len(runs), len(events) == BATCH
+
+
+def _after_waiting_deliveries(webhook: Webhook, events: Iterable[Event], now: Micros) -> Operation[Micros]:
+    """Return a time for the deliveries of these events that is later than the time of each delivery that waits in line
+    for the same subjects. Usually this is `now`. But another node may have created those with a clock that is ahead, or
+    after this call had read its clock."""
+    lines = {(webhook.namespace, _line(webhook, event)) for event in events if webhook.wants(event)}
+    rows = (yield statement("last_in_lines", sorted(lines))) if lines else []
+    return max([now, *(int(due) + 1 for (due,) in rows if due is not None)])
+
+
+def _line(webhook: Webhook, event: Event) -> str:
+    """Return the serial key of the deliveries for one subject."""
+    return f"webhook/{webhook.id}/{event.subject}"
 
 
 def note_success(webhook: Webhook, now: Micros) -> Operation[None]:
