@@ -56,7 +56,7 @@ from ostinato.run_views import RunInfo
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.api.at_start import prepare
 from ostinato.schedules.api.changes import Schedules
-from ostinato.schedules.api.queries import Surroundings
+from ostinato.schedules.api.queries import ScheduleApiContext
 from ostinato.schedules.declared.decorators import Declarations
 from ostinato.schedules.lateness import Staleness
 from ostinato.schedules.model import Schedule
@@ -253,7 +253,7 @@ class Ostinato(AppQueries, AppAccess):
         """Connect the app to `store`. Creates the API for schedules, and a `Part` for each extension (`Way`)."""
         self.store = store
         self.schedules = Schedules(
-            Surroundings(
+            ScheduleApiContext(
                 store=store,
                 now=lambda: self.engine.clock.now(),
                 new_id=self._ids.new,

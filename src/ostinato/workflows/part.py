@@ -10,7 +10,7 @@ from ostinato.engine.ways import Host, Part, Runtime
 from ostinato.workflows.api import Workflows
 from ostinato.workflows.model import KIND
 from ostinato.workflows.operations.start_runs import fire
-from ostinato.workflows.queries import Surroundings
+from ostinato.workflows.queries import WorkflowApiContext
 from ostinato.workflows.runtime.body import WorkflowBody
 from ostinato.workflows.runtime.codes import Codes
 from ostinato.workflows.standard_tools import add_standard_tools
@@ -27,7 +27,7 @@ class WorkflowsPart(Part):
         add_standard_tools(self._tools, host)
         self._body: WorkflowBody | None = None
         self.api = Workflows(
-            Surroundings(
+            WorkflowApiContext(
                 store=host.store,
                 now=lambda: host.engine().clock.now(),
                 nudge=lambda: host.engine().nudge(),

@@ -22,7 +22,7 @@ from ostinato.faces.related_runs import journeys_of_run
 from ostinato.journeys.store import statement
 from ostinato.model import DEFAULT_NAMESPACE
 from ostinato.run_views import RunInfo
-from ostinato.schedules.api.queries import ScheduleQueries, Surroundings
+from ostinato.schedules.api.queries import ScheduleApiContext, ScheduleQueries
 from ostinato.schedules.model import Policies
 from ostinato.schedules.views import policies_json
 from ostinato.store.contract import Operation, Row, sql
@@ -50,7 +50,7 @@ class StoreReader(AppQueries):
         self.clock = SharedClock(SystemClock())
         self.computing = Computing(alone=True)
         unused: Any = None  # only changes need these arguments
-        around = Surroundings(
+        context = ScheduleApiContext(
             self.store,
             self.clock.now,
             new_id=unused,
@@ -60,7 +60,7 @@ class StoreReader(AppQueries):
             declarations=unused,
             computing=self.computing,
         )
-        self.schedules = ScheduleQueries(around)
+        self.schedules = ScheduleQueries(context)
 
     async def open(self) -> None:
         """Open the store. Raises `NotFound` if it does not have the namespace."""

@@ -78,7 +78,7 @@ class Campaigns:
     def __init__(self, agents: Agents, agent: str) -> None:
         self._agents = agents
         self._agent = agent
-        self._host = agents._around.host
+        self._host = agents._context.host
         self._namespace = agents._namespace
 
     # Sending

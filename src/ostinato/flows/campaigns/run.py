@@ -53,7 +53,7 @@ _SHIFTS = 50  # steps after which the function continues with an empty history
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class CampaignContext:
     """The objects that a campaign needs from its app.
 
     - `agent`: a function that takes the name of an agent, and returns the agent; it returns None if this process has
@@ -84,8 +84,8 @@ class Surroundings:
 class CampaignRun:
     """One run of the function `agent-campaign`."""
 
-    def __init__(self, around: Surroundings, ctx: FunctionContext, inputs: Mapping[str, Any]) -> None:
-        self.around = around
+    def __init__(self, campaign_context: CampaignContext, ctx: FunctionContext, inputs: Mapping[str, Any]) -> None:
+        self.campaign_context = campaign_context
         self.ctx = ctx
         self.inputs = inputs
         self.definition = read_definition(inputs)
@@ -106,8 +106,8 @@ class CampaignRun:
         return ended
 
     async def _write(self, make: Callable[[Place], Operation[Any]], *, nudge: bool = True) -> Any:
-        queue = (await self.around.declared(self.definition.agent))["queue"]
-        host = self.around.host
+        queue = (await self.campaign_context.declared(self.definition.agent))["queue"]
+        host = self.campaign_context.host
 
         def work(now: Micros) -> Operation[Any]:
             return make(Place(self.ctx.namespace, self.definition.agent, queue, now, host.new_id))
@@ -115,10 +115,10 @@ class CampaignRun:
         return await write_patiently(host, work, nudge=nudge)
 
     async def _setting(self) -> Setting:
-        return setting_of(await self.around.declared(self.definition.agent))
+        return setting_of(await self.campaign_context.declared(self.definition.agent))
 
     async def _begin(self) -> dict[str, Any]:
-        declared = await self.around.declared(self.definition.agent)
+        declared = await self.campaign_context.declared(self.definition.agent)
         options = with_defaults(self.inputs.get("options"), declared.get("campaigns") or {})
         definition = read_definition({**self.inputs, "options": options})
         await self._check_flows(definition, declared)
@@ -139,7 +139,7 @@ class CampaignRun:
             try:
                 check_flow(definition.agent, flow, declared)
             except NotFound as problem:
-                newest = await self.around.stored(definition.agent)
+                newest = await self.campaign_context.stored(definition.agent)
                 if newest is None or flow not in newest["flows"]:  # another node may have newer code
                     raise Fatal(f"the campaign's {place}: {problem}") from None
 
@@ -226,12 +226,12 @@ class CampaignRun:
         for name in definition.segment.users:
             yield name
         if definition.segment.resolver is not None:
-            code = self.around.agent(definition.agent)
+            code = self.campaign_context.agent(definition.agent)
             async for name in resolve_names(code, definition, campaign.namespace, campaign.as_of):
                 yield name
 
     async def _find(self) -> CampaignRecord | None:
-        rows = await fetch_patiently(self.around.host.store, campaign_statement("campaign_by_id", id=self.id))
+        rows = await fetch_patiently(self.campaign_context.host.store, campaign_statement("campaign_by_id", id=self.id))
         return read_campaign(rows[0]) if rows else None
 
     async def _load(self) -> CampaignRecord:
@@ -269,13 +269,13 @@ class CampaignRun:
         Return early if the campaign is over or has nothing to do for a while. The returned dict describes the progress,
         so that `_drive` can decide how long to wait.
         """
-        host = self.around.host
+        host = self.campaign_context.host
         setting = await self._setting()
         clock = host.engine().clock
         end = clock.now() + _SHIFT
         changed = False
         options = definition_of(await self._load()).options  # with the agent's defaults, unlike the run's input
-        driving = self.around.turns.driving(self._agent(), options.in_flight)
+        driving = self.campaign_context.turns.driving(self._agent(), options.in_flight)
         with host.engine().listeners.watching() as news, driving:
             while True:
                 news.clear()
@@ -304,15 +304,15 @@ class CampaignRun:
         Return None if the campaign begins a flow, or if this node has not declared the agent. The runs of the sessions
         then handle all turns.
         """
-        return self.around.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
+        return self.campaign_context.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
 
     async def _advance(self, setting: Setting) -> Progress:
         """Collect turns that are over and begin new ones, in one transaction. Return the progress of the campaign.
 
         Some of the new turns are direct: this node handles them itself, after the transaction.
         """
-        engine = self.around.host.engine()
-        async with self.around.turns.room(self._agent()) as (direct, begun):
+        engine = self.campaign_context.host.engine()
+        async with self.campaign_context.turns.room(self._agent()) as (direct, begun):
 
             def advance(place: Place) -> Operation[Progress]:
                 # If the transaction is tried again, it must start with an empty list of begun turns.
@@ -365,7 +365,7 @@ async def _chunks(names: AsyncIterator[str]) -> AsyncIterator[list[str]]:
         yield list(chunk)
 
 
-def campaign_function(surroundings: Callable[[], Surroundings]) -> Callable[..., Any]:
+def campaign_function(campaign_context: Callable[[], CampaignContext]) -> Callable[..., Any]:
     async def agent_campaign(
         ctx: FunctionContext,
         agent: str,
@@ -395,6 +395,6 @@ def campaign_function(surroundings: Callable[[], Surroundings]) -> Callable[...,
             "allow_session_bootstrap": allow_session_bootstrap,
             "options": options,
         }
-        return await CampaignRun(surroundings(), ctx, inputs).run()
+        return await CampaignRun(campaign_context(), ctx, inputs).run()
 
     return agent_campaign

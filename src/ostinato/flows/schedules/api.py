@@ -81,7 +81,7 @@ class AgentSchedules:
     def __init__(self, agents: Agents, agent: str) -> None:
         self._agents = agents
         self._agent = agent
-        self.host = agents._around.host
+        self.host = agents._context.host
 
     @naming_keywords("agents.schedules(…).create")
     async def create(

@@ -49,7 +49,7 @@ class NotOver(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class ApiContext:
+class JourneyApiContext:
     """The parts of the app that the methods of `app.journeys` use. `node()` returns the id of the node in this process,
     or None if this process runs no node."""
 
@@ -65,7 +65,7 @@ class ApiContext:
 
 
 class JourneyQueries:
-    def __init__(self, api: ApiContext) -> None:
+    def __init__(self, api: JourneyApiContext) -> None:
         self._api = api
 
     def within(self, namespace: str, actor: str | None) -> Self:
