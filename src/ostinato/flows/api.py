@@ -59,8 +59,8 @@ from ostinato.flows.store import (
 from ostinato.flows.transports import InboundMessage
 from ostinato.flows.turns import (
     Accepted,
-    Place,
     Profile,
+    TransactionContext,
     create_user,
     end_if_lost,
     lock_known_user,
@@ -300,7 +300,7 @@ class Agents:
         host = self._context.host
         try:
             if look:
-                place = Place(self._namespace, "", "", host.engine().clock.now(), host.new_id)
+                place = TransactionContext(self._namespace, "", "", host.engine().clock.now(), host.new_id)
                 return await host.store.run(lambda _: look_at_turn(place, turn_id))
             turn = await self._turn(turn_id)
             return None if turn.outcome is None else outcome_of(turn)
@@ -596,10 +596,10 @@ class Agents:
             raise
         return TurnHandle(self, accepted)
 
-    async def _allow(self, agent: str, action: str, subject: str) -> Place:
-        """Check that the actor may do `action`. Return a `Place`, the context of the transaction in which the caller
-        can then do the action. If the actor may not do the action, write an event about the refusal, and raise
-        `Denied`.
+    async def _allow(self, agent: str, action: str, subject: str) -> TransactionContext:
+        """Check that the actor may do `action`. Return a `TransactionContext`, the context of the transaction in which
+        the caller can then do the action. If the actor may not do the action, write an event about the refusal, and
+        raise `Denied`.
 
         `subject` is what the action applies to: a user's external id, an escalation's id, or an empty text.
         """
@@ -620,15 +620,17 @@ class Agents:
             )
         raise Denied(f"{self._actor!r} may not do {action!r} for agent {agent!r}; its admins= say who may")
 
-    async def _note_denial(self, place: Place, action: str, subject: str) -> None:
+    async def _note_denial(self, place: TransactionContext, action: str, subject: str) -> None:
         request = call_id()
         await self._write(lambda: people.note_denial(place, request, action, subject))
 
     # Inside
 
-    def _place(self, agent: str, declared: Mapping[str, Any]) -> Place:
+    def _place(self, agent: str, declared: Mapping[str, Any]) -> TransactionContext:
         host = self._context.host
-        return Place(self._namespace, agent, declared["queue"], host.engine().clock.now(), host.new_id, self._actor)
+        return TransactionContext(
+            self._namespace, agent, declared["queue"], host.engine().clock.now(), host.new_id, self._actor
+        )
 
     async def _fetch(self, query: Statement) -> Rows:
         return await fetch(self._context.host.store, query)
@@ -646,7 +648,7 @@ def _infos(rows: Sequence[Any]) -> Operation[list[UserInfo]]:
     return [user_info(user_json(user, tags[user.id])) for user in users]
 
 
-def _delete_user(place: Place, external_id: str) -> Operation[None]:
+def _delete_user(place: TransactionContext, external_id: str) -> Operation[None]:
     user = yield from lock_known_user(place, external_id)
     session = yield from open_session(place, user)
     if session is not None:
@@ -659,7 +661,7 @@ def _delete_user(place: Place, external_id: str) -> Operation[None]:
 
 
 def _put_user(
-    place: Place, external_id: str, changes: Mapping[str, Any], tags: Collection[str] | None
+    place: TransactionContext, external_id: str, changes: Mapping[str, Any], tags: Collection[str] | None
 ) -> Operation[UserInfo]:
     known_user = yield from lock_user(place, external_id)
     if known_user is None:

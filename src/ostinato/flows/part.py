@@ -28,7 +28,7 @@ from ostinato.flows.schedules.operations import OCCURRENCE
 from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools, check_schedule_tools
 from ostinato.flows.session import SessionActor
 from ostinato.flows.store import statement
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.flows.writing import close_group
 from ostinato.functions.context import FunctionContext
 from ostinato.store.contract import Operation, Rows
@@ -125,7 +125,7 @@ class AgentsPart(Part):
         await host.store.run(declare)
         for agent in agents:
             now = host.engine().clock.now()
-            place = Place(host.namespace, agent.name, agent.settings.queue, now, host.new_id, host.actor)
+            place = TransactionContext(host.namespace, agent.name, agent.settings.queue, now, host.new_id, host.actor)
             await apply_schedules(host, agent, place, agent.declaration())
 
     def loops(self) -> Mapping[str, Loop]:
@@ -155,7 +155,7 @@ class AgentsPart(Part):
                 now = host.engine().clock.now()
                 turns, sessions, campaigns = await host.store.read(look)
                 for _, turn_id in turns:
-                    place = Place("", "", "", host.engine().clock.now(), host.new_id)
+                    place = TransactionContext("", "", "", host.engine().clock.now(), host.new_id)
                     await host.store.run(lambda _, place=place, id=turn_id: look_at_turn(place, id))  # type: ignore[misc]
                 if sessions:
                     await host.store.run(lambda _, rows=sessions, now=now: end_lost_sessions(rows, now, host.new_id))  # type: ignore[misc]
@@ -183,7 +183,7 @@ class AgentsPart(Part):
         host = self.host
         answer = "again"
         while answer == "again":
-            place = Place(namespace, agent, "", host.engine().clock.now(), host.new_id)
+            place = TransactionContext(namespace, agent, "", host.engine().clock.now(), host.new_id)
             answer = await host.store.run(
                 lambda _, place=place: end_lost_campaign(place, id, status)  # type: ignore[misc]
             )

@@ -20,9 +20,9 @@ from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.flows.campaigns import audience, changes, sends
-from ostinato.flows.campaigns.agent_settings import Setting, setting_of, with_defaults
+from ostinato.flows.campaigns.agent_settings import CampaignsSetting, setting_of, with_defaults
 from ostinato.flows.campaigns.audience import PAGE
-from ostinato.flows.campaigns.definition import Definition, definition_of, read_definition
+from ostinato.flows.campaigns.definition import CampaignDefinition, definition_of, read_definition
 from ostinato.flows.campaigns.model import CONTROL, CampaignRecord
 from ostinato.flows.campaigns.outcomes import outcome_json
 from ostinato.flows.campaigns.resolver import resolve_names
@@ -34,7 +34,7 @@ from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.errors import SegmentFailed
 from ostinato.flows.model import CLASSIC
 from ostinato.flows.store import fetch_patiently, statement
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
@@ -105,16 +105,16 @@ class CampaignRun:
             raise
         return ended
 
-    async def _write(self, make: Callable[[Place], Operation[Any]], *, nudge: bool = True) -> Any:
+    async def _write(self, make: Callable[[TransactionContext], Operation[Any]], *, nudge: bool = True) -> Any:
         queue = (await self.campaign_context.declared(self.definition.agent))["queue"]
         host = self.campaign_context.host
 
         def work(now: Micros) -> Operation[Any]:
-            return make(Place(self.ctx.namespace, self.definition.agent, queue, now, host.new_id))
+            return make(TransactionContext(self.ctx.namespace, self.definition.agent, queue, now, host.new_id))
 
         return await write_patiently(host, work, nudge=nudge)
 
-    async def _setting(self) -> Setting:
+    async def _setting(self) -> CampaignsSetting:
         return setting_of(await self.campaign_context.declared(self.definition.agent))
 
     async def _begin(self) -> dict[str, Any]:
@@ -125,7 +125,7 @@ class CampaignRun:
         campaign = await self._write(lambda place: changes.begin_campaign(place, self.ctx.run_id, definition))
         return {"id": campaign.id, "status": campaign.status}
 
-    async def _check_flows(self, definition: Definition, declared: Mapping[str, Any]) -> None:
+    async def _check_flows(self, definition: CampaignDefinition, declared: Mapping[str, Any]) -> None:
         """Raise `Fatal` if the agent lacks a flow that the campaign or one of its variants needs.
 
         The agent has a flow if the flow is in `declared` or in the agent's newest stored declaration. If the campaign
@@ -222,7 +222,7 @@ class CampaignRun:
                 break
         return True
 
-    async def _names(self, definition: Definition, campaign: CampaignRecord) -> AsyncIterator[str]:
+    async def _names(self, definition: CampaignDefinition, campaign: CampaignRecord) -> AsyncIterator[str]:
         for name in definition.segment.users:
             yield name
         if definition.segment.resolver is not None:
@@ -306,7 +306,7 @@ class CampaignRun:
         """
         return self.campaign_context.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
 
-    async def _advance(self, setting: Setting) -> Progress:
+    async def _advance(self, setting: CampaignsSetting) -> Progress:
         """Collect turns that are over and begin new ones, in one transaction. Return the progress of the campaign.
 
         Some of the new turns are direct: this node handles them itself, after the transaction.
@@ -314,7 +314,7 @@ class CampaignRun:
         engine = self.campaign_context.host.engine()
         async with self.campaign_context.turns.room(self._agent()) as (direct, begun):
 
-            def advance(place: Place) -> Operation[Progress]:
+            def advance(place: TransactionContext) -> Operation[Progress]:
                 # If the transaction is tried again, it must start with an empty list of begun turns.
                 room = None if direct is None else replace(direct, begun=[])
                 progress = yield from sends.advance(place, self.id, setting, room)
