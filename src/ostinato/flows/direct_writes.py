@@ -43,7 +43,7 @@ from ostinato.flows.store import (
     write_events,
 )
 from ostinato.flows.turns import Spent, TransactionContext, completed, mail_to, read_tags
-from ostinato.functions.operations import Answer, Wanted, Write, write
+from ostinato.functions.operations import Wanted, Write, WriteResult, write
 from ostinato.functions.store import message_row as mail_row
 from ostinato.functions.store import statement as function_statement
 from ostinato.model import Run, Status
@@ -358,7 +358,7 @@ def _let_runs_go(
     if parking:
         yield statement("drop_mail", dropped)
         written = yield from write(parking, node, place.now, kinds)
-        ready += [parked.run for parked, answer in zip(parking, written, strict=True) if answer is Answer.ARRIVED]
+        ready += [parked.run for parked, answer in zip(parking, written, strict=True) if answer is WriteResult.ARRIVED]
     if ready:
         ends = [End(run, Status.READY, finished=False, event="run:handed_back") for run in ready]
         yield from end(ends, node, place.now, kinds)

@@ -31,7 +31,7 @@ from ostinato.errors import (
 )
 from ostinato.functions.body import FunctionBody
 from ostinato.functions.children import Children, function_run
-from ostinato.functions.definition import Codes, make_code
+from ostinato.functions.definition import FunctionCodes, make_code
 from ostinato.functions.drawing import draw_steps
 from ostinato.functions.model import KIND, FunctionRecord, Message, StepRecord
 from ostinato.functions.operations import Sending, refusal, start_with_messages
@@ -102,7 +102,7 @@ class FunctionApiContext:
     """The objects that the `Functions` of all namespaces share."""
 
     host: Host
-    codes: Codes
+    codes: FunctionCodes
     starts: Committer[tuple[Run, Timer | None], Started] | None = None
     sends: Committer[Sending, str] | None = None
     body: FunctionBody | None = None
@@ -120,7 +120,7 @@ class Functions:
         return Functions(self._context, namespace, actor)
 
     @property
-    def codes(self) -> Codes:
+    def codes(self) -> FunctionCodes:
         """The functions whose code this process has."""
         return self._context.codes
 

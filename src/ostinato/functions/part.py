@@ -14,7 +14,7 @@ from ostinato.functions.action_kind import ACTION
 from ostinato.functions.api import FunctionApiContext, Functions
 from ostinato.functions.body import FunctionBody, Settings
 from ostinato.functions.children import Children
-from ostinato.functions.definition import Codes
+from ostinato.functions.definition import FunctionCodes
 from ostinato.functions.missing_code import check_codes
 from ostinato.functions.model import KIND, MOST_STEPS
 from ostinato.functions.operations import Sending, send
@@ -31,7 +31,7 @@ class FunctionsPart(Part):
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
-        self._context = FunctionApiContext(host, Codes())
+        self._context = FunctionApiContext(host, FunctionCodes())
         settings = host.settings
         self._bounds = Settings(
             read_count(settings.get("function_steps", MOST_STEPS), "function_steps"),

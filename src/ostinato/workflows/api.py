@@ -12,7 +12,7 @@ from ostinato.engine.idempotency import digest, run_once
 from ostinato.errors import OstinatoError, did_you_mean, short_repr
 from ostinato.store.contract import Operation
 from ostinato.workflows.declaration import WorkflowCode
-from ostinato.workflows.model import Choice, HandlerRun, Workflow
+from ostinato.workflows.model import HandlerRun, ResolutionChoice, Workflow
 from ostinato.workflows.operations import operator_requests
 from ostinato.workflows.operations.deploy import Version, deploy
 from ostinato.workflows.queries import Queries, find_workflow, load_infos
@@ -160,9 +160,9 @@ class Workflows(Queries):
         now.
         """
         try:
-            chosen = Choice(choice)
+            chosen = ResolutionChoice(choice)
         except ValueError:
-            hint = did_you_mean(str(choice), list(Choice)) or f"there are {', '.join(Choice)}"
+            hint = did_you_mean(str(choice), list(ResolutionChoice)) or f"there are {', '.join(ResolutionChoice)}"
             raise OstinatoError(f"there is no choice {short_repr(choice)}; {hint}") from None
         return await self._change(name, "resolve", request_id, operator_requests.resolve, chosen, run_id)
 

@@ -22,7 +22,7 @@ from ostinato.workflows.rows import (
     read_run,
     read_workflow,
 )
-from ostinato.workflows.runtime.codes import Codes
+from ostinato.workflows.runtime.codes import WorkflowCodes
 from ostinato.workflows.store import statement
 from ostinato.workflows.tools import Tools
 from ostinato.workflows.views.overview import WorkflowDetail, WorkflowInfo, input_groups, workflow_detail, workflow_info
@@ -55,7 +55,7 @@ class WorkflowApiContext:
     store: Store
     now: Callable[[], Micros]
     nudge: Callable[[], None]
-    codes: Codes
+    codes: WorkflowCodes
     tools: Tools
     namespace: str
     actor: str | None
