@@ -27,7 +27,7 @@ from ostinato.journeys.definitions import (
 )
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.model import Compensating, Instance
-from ostinato.journeys.problems import Problem
+from ostinato.journeys.problems import JourneyProblem
 from ostinato.journeys.rows import KIND, JourneyRecord, labels, read_record, run_id_of
 from ostinato.journeys.runtime.compensation import compensation_id
 from ostinato.journeys.runtime.perform_effects import JourneyRuntime
@@ -81,7 +81,7 @@ class JourneyQueries:
 
     async def check(
         self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
-    ) -> list[Problem]:
+    ) -> list[JourneyProblem]:
         """Return all errors and warnings about the text of a definition, in the order of its lines.
 
         `documents` maps each reference in the definition to the text of the document that it refers to. If `documents`

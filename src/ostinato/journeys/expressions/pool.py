@@ -63,7 +63,7 @@ _REMEMBERED = 10_000  # expressions remembered as quick, and as slow
 Outcome: TypeAlias = Value | Failure
 
 
-class Request(NamedTuple):
+class PoolRequest(NamedTuple):
     raw: bytes  # as JSON
     deadline_s: float
     expr: str
@@ -77,7 +77,7 @@ class _Lane(Enum):
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    request: Request
+    request: PoolRequest
     future: asyncio.Future[Outcome]
     apart: bool = False  # its batch stalled, or its worker died
     alone: bool = False  # it stalled, or its worker died, while it was in progress apart: it waits for a slow place
@@ -235,7 +235,7 @@ class Pool:
 
     # On an event loop
 
-    def submit(self, asked: Iterable[tuple[Request, asyncio.Future[Outcome]]]) -> None:
+    def submit(self, asked: Iterable[tuple[PoolRequest, asyncio.Future[Outcome]]]) -> None:
         """Evaluate requests, and set the result of each future when its answer arrives. Skip cancelled futures."""
         self._after_fork()
         loop = asyncio.get_running_loop()
@@ -300,7 +300,7 @@ class Pool:
 
     # From any thread
 
-    def check(self, request: Request) -> Outcome:
+    def check(self, request: PoolRequest) -> Outcome:
         """Check one expression on a worker, and return the outcome. The value of the outcome is None if the expression
         is valid, and otherwise a dict that describes the mistake. The call blocks its thread.
 
