@@ -75,10 +75,10 @@ class StoreReader(AppQueries):
         await self.store.close()
 
 
-Answer: TypeAlias = Callable[..., Awaitable[Json]]
+AnswerFunction: TypeAlias = Callable[..., Awaitable[Json]]
 
 
-def answer_for(path: str) -> tuple[Answer, list[str]] | None:
+def answer_for(path: str) -> tuple[AnswerFunction, list[str]] | None:
     """Return the function that answers `GET` of a path, and the path's parameters. Returns None if only the API can
     answer."""
     parts = [unquote(part) for part in path.strip("/").split("/")]
@@ -219,7 +219,7 @@ async def _nodes(reader: StoreReader, after: str | None = None, limit: int = _LI
     return _first(items, "id", after, limit)
 
 
-ANSWERS: dict[str, Answer] = {
+ANSWERS: dict[str, AnswerFunction] = {
     "schedules": _schedules,
     "schedules/*": _schedule,
     "schedules/*/history": _history,

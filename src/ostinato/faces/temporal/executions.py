@@ -252,7 +252,7 @@ def _check_policies(request: StartRequest, before: Execution) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ExecutionTarget:
     """Names the execution to stop.
 
     - `run_id`: the run id of the execution. If it is empty, the newest execution with the workflow id is meant.
@@ -267,7 +267,7 @@ class Target:
 
 async def stop_by_id(
     app: Ostinato,
-    target: Target,
+    target: ExecutionTarget,
     status: Status,
     reason: str,
     request_id: str | None = None,
