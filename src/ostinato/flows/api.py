@@ -597,9 +597,8 @@ class Agents:
         return TurnHandle(self, accepted)
 
     async def _allow(self, agent: str, action: str, subject: str) -> TransactionContext:
-        """Check that the actor may do `action`. Return a `TransactionContext`, the context of the transaction in which
-        the caller can then do the action. If the actor may not do the action, write an event about the refusal, and
-        raise `Denied`.
+        """Check that the actor may do `action`. Return the context of the transaction in which the caller can then do
+        the action. If the actor may not do the action, write an event about the refusal, and raise `Denied`.
 
         `subject` is what the action applies to: a user's external id, an escalation's id, or an empty text.
         """

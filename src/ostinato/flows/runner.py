@@ -89,8 +89,8 @@ def read_turn_input(value: Mapping[str, Any]) -> TurnInput:
 
 
 def find_place(host: Host, codes: AgentCodes, agent: str, namespace: str, now: Micros) -> Operation[TransactionContext]:
-    """Return a `TransactionContext`, the context of an agent's transactions. The agent's queue comes from its code or,
-    if this process lacks the code, from its stored declaration. Raises `NotFound` if no node has declared the agent."""
+    """Return the context of an agent's transactions. The agent's queue comes from its code or, if this process lacks
+    the code, from its stored declaration. Raises `NotFound` if no node has declared the agent."""
     code = codes.get(agent)
     if code is not None:
         return TransactionContext(namespace, agent, code.settings.queue, now, host.new_id)

@@ -23,7 +23,7 @@ from ostinato.functions.model import KIND as FUNCTION
 from ostinato.model import MOST
 from ostinato.model import read_length as length_of
 from ostinato.schedules.actions import INPUT
-from ostinato.schedules.model import JOB, Action, run_name
+from ostinato.schedules.model import JOB, ScheduleAction, run_name
 from ostinato.when.instants import SECOND, Micros
 
 _UNLIMITED = MOST  # the number of attempts that means no limit
@@ -134,7 +134,7 @@ def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
     return {"priority": _DEFAULT_PRIORITY - priority.priority_key} if priority.priority_key else {}
 
 
-def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
+def write_action(action: ScheduleAction, id: str) -> NewWorkflowExecutionInfo:
     """Write `action` as a message with the workflow id `id`.
 
     This function is for actions that were created or changed outside Temporal's API. For an action that a Temporal

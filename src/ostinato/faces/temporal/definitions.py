@@ -127,7 +127,7 @@ class TemporalScheduleDefinition:
             fields["pause_after_failures"] = schedule.policies.pause_after_failures
         return fields
 
-    def _starts_the_same(self, action: model.Action) -> bool:
+    def _starts_the_same(self, action: model.ScheduleAction) -> bool:
         """Return whether an update must keep `action`, the stored action, although the client has sent an action.
 
         - If `action` starts a job or a function, return False. Temporal's messages can express such an action.

@@ -15,7 +15,7 @@ from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 
 from ostinato.app import Ostinato
 from ostinato.engine.context import to_json
-from ostinato.engine.executor import Stop
+from ostinato.engine.executor import BodyStop
 from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import stop
@@ -189,7 +189,7 @@ async def start_by_id(
 
     id, new = await run_once(app.store, app.namespace, request.request_id, request.summary, now, work)
     for stopped_run in stopped:
-        app.engine.bodies.cancel_here(stopped_run.id, Stop(Status.CRASHED, None))
+        app.engine.bodies.cancel_here(stopped_run.id, BodyStop(Status.CRASHED, None))
         await app.engine.waiters.look([stopped_run.root_id])
     app.engine.nudge()
     return id, new
@@ -304,8 +304,8 @@ async def stop_by_id(
     root, after = await run_once(app.store, app.namespace, request, summary, now, work)
     newest = await app.get(root)
     if force:
-        app.engine.bodies.cancel_here(newest.run_id, Stop(Status.CRASHED, None))
+        app.engine.bodies.cancel_here(newest.run_id, BodyStop(Status.CRASHED, None))
     elif after == Status.ACTIVE.value and newest.kind == JOB:  # other kinds stop by themselves
-        app.engine.bodies.cancel_here(newest.run_id, Stop(status, reason or status.value))
+        app.engine.bodies.cancel_here(newest.run_id, BodyStop(status, reason or status.value))
     await app.engine.waiters.look([root])
     app.engine.nudge()

@@ -23,7 +23,7 @@ from ostinato.journeys.action_kind import journey_run
 from ostinato.journeys.rows import KIND as JOURNEY
 from ostinato.journeys.runtime.requests import read_start_request
 from ostinato.model import Run, Status
-from ostinato.schedules.model import Action
+from ostinato.schedules.model import ScheduleAction
 
 
 async def prepare_journey(app: Ostinato, start: TemporalStart, at: datetime | None) -> Run | None:
@@ -47,7 +47,7 @@ async def prepare_journey(app: Ostinato, start: TemporalStart, at: datetime | No
         raise Wrong("input", f"has {len(values)} arguments; a journey takes one, its first context")
     asked = read_start_request(definition, values[0], None)
     stored = {JOURNEY: definition.name, "version": definition.version, "context": dict(asked.context)}
-    template = journey_run(Action(JOURNEY, stored, start.options, JOURNEY), app.namespace)
+    template = journey_run(ScheduleAction(JOURNEY, stored, start.options, JOURNEY), app.namespace)
     run, _ = app.prepare(start.name, None, at=at, queue=template.queue, priority=template.priority)
     return replace(run, kind=template.kind, input=template.input)
 

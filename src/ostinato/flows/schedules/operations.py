@@ -30,7 +30,7 @@ from ostinato.flows.turns import TransactionContext
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.schedules.actions import INPUT, Maker
 from ostinato.schedules.decisions.due_times import next_time
-from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.model import Schedule, ScheduleAction
 from ostinato.schedules.operations import edit
 from ostinato.schedules.rows import event_row, id_of, read_anyway
 from ostinato.store.contract import Operation, Row, sql
@@ -96,7 +96,7 @@ def facts_of(agent: str, id: str, definition: AgentScheduleDefinition) -> dict[s
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _action(scheduler: Scheduler, id: str, definition: AgentScheduleDefinition) -> Action:
+def _action(scheduler: Scheduler, id: str, definition: AgentScheduleDefinition) -> ScheduleAction:
     place, most = scheduler.place, scheduler.settings.max_concurrent_runs
     input: dict[str, Any] = {"agent": place.agent, "schedule": id, "definition": definition.as_json()}
     options: dict[str, Any] = {"queue": place.queue}
@@ -106,7 +106,7 @@ def _action(scheduler: Scheduler, id: str, definition: AgentScheduleDefinition) 
             options["concurrency"] = {"key": f"agent/{place.agent}/schedules", "most": most}
             input["bounded"] = True
     stored = {FUNCTION: OCCURRENCE, INPUT: input}
-    return Action(FUNCTION, stored, options, FUNCTION, facts_of(place.agent, id, definition))
+    return ScheduleAction(FUNCTION, stored, options, FUNCTION, facts_of(place.agent, id, definition))
 
 
 def _stored(
