@@ -154,7 +154,7 @@ async def parked(url: str) -> None:
 
 
 def _cache(app: Ostinato) -> Any:
-    body = app.functions._around.body
+    body = app.functions._context.body
     assert body is not None
     return body._parked
 

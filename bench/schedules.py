@@ -28,7 +28,7 @@ from bench.stores import Fresh, path_of, postgres, settings_of, sqlite
 from ostinato import Ostinato, every
 from ostinato.engine.rows import timer_row, whole_run
 from ostinato.engine.run_queries import list_runs
-from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.model import Schedule, ScheduleAction
 from ostinato.schedules.operations.search import relabel
 from ostinato.schedules.operations.write import next_timer
 from ostinato.schedules.rows import insert_schedule_row
@@ -70,7 +70,7 @@ class Shifted:
 
 async def store_schedules(store: Store, first: int, count: int, due: Micros) -> None:
     """Schedules that run a job `nothing` every day at noon, put on record as their creation would."""
-    rules, action = rules_in_force().version, Action("nothing")
+    rules, action = rules_in_force().version, ScheduleAction("nothing")
     for begin in range(first, first + count, 1000):
         schedules = [
             Schedule(

@@ -20,7 +20,7 @@ from ostinato.app_queries import AppQueries
 from ostinato.clock import MachineClock, SystemClock
 from ostinato.declare_job import JobOptions, check_names, make_handler
 from ostinato.engine.computing import Computing
-from ostinato.engine.executor import Stop
+from ostinato.engine.executor import BodyStop
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.http.egress import Egress, EgressPolicy
 from ostinato.engine.http.job import http_handler
@@ -28,7 +28,7 @@ from ostinato.engine.idempotency import check_request_id, digest, once, run_once
 from ostinato.engine.invariants import Finding, scan
 from ostinato.engine.jobs import Handler
 from ostinato.engine.kinds import JOB, Kinds
-from ostinato.engine.listeners import Callback, Ended
+from ostinato.engine.listeners import Callback, ChainOutcome
 from ostinato.engine.log import log
 from ostinato.engine.node import Engine, Settings
 from ostinato.engine.rows import read_options, write_options
@@ -56,7 +56,7 @@ from ostinato.run_views import RunInfo
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.api.at_start import prepare
 from ostinato.schedules.api.changes import Schedules
-from ostinato.schedules.api.queries import Surroundings
+from ostinato.schedules.api.queries import ScheduleApiContext
 from ostinato.schedules.declared.decorators import Declarations
 from ostinato.schedules.lateness import Staleness
 from ostinato.schedules.model import Schedule
@@ -131,7 +131,7 @@ class RunHandle(Generic[T_co]):
         return f"<run {self.id}>"
 
 
-def _result(id: str, ended: Ended) -> Any:
+def _result(id: str, ended: ChainOutcome) -> Any:
     if ended.status == "succeeded":
         return None if ended.result is None else orjson.loads(ended.result)
     error = None if ended.error is None else orjson.loads(ended.error)
@@ -253,7 +253,7 @@ class Ostinato(AppQueries, AppAccess):
         """Connect the app to `store`. Creates the API for schedules, and a `Part` for each extension (`Way`)."""
         self.store = store
         self.schedules = Schedules(
-            Surroundings(
+            ScheduleApiContext(
                 store=store,
                 now=lambda: self.engine.clock.now(),
                 new_id=self._ids.new,
@@ -805,7 +805,7 @@ class Ostinato(AppQueries, AppAccess):
 
     # Waiting
 
-    async def _ended(self, id: str) -> Ended:
+    async def _ended(self, id: str) -> ChainOutcome:
         """Wait for the end of a run, and return how it ended. Logs a warning if no node is running on the store."""
         now = self.engine.clock.now()
         if not self._is_node and not await has_nodes(self.store, now) and not (run := await self.get(id)).over:
@@ -847,9 +847,9 @@ class Ostinato(AppQueries, AppAccess):
         status_after = Status(answer[0])
         newest = await self._newest(id)
         if status_after is status and force:
-            engine.bodies.cancel_here(newest.id, Stop(Status.CRASHED, None))
+            engine.bodies.cancel_here(newest.id, BodyStop(Status.CRASHED, None))
         elif status_after is Status.ACTIVE and newest.kind == JOB:  # another kind has left its run active on purpose
-            engine.bodies.cancel_here(newest.id, Stop(status, reason))
+            engine.bodies.cancel_here(newest.id, BodyStop(status, reason))
         await engine.waiters.look([run.root_id])
         engine.nudge()
         return status_after.value

@@ -57,7 +57,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class DocumentProblem:
     """One mistake in a text. `code` never changes between versions, but `message` and `suggestion` may change."""
 
     code: str
@@ -95,7 +95,7 @@ class Document:
 
     value: Any = None
     positions: Positions = field(default_factory=Positions)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[DocumentProblem] = field(default_factory=list)
     unread: set[Path] = field(default_factory=set)
     readable: bool = True
 
@@ -407,10 +407,10 @@ class _Reader:
         return str(tag).removeprefix(_TAG)
 
     def _add(self, code: str, path: Path, event: _Part, message: str, suggestion: str = "") -> None:
-        self.document.problems.append(Problem(code, path, _place(event), message, suggestion))
+        self.document.problems.append(DocumentProblem(code, path, _place(event), message, suggestion))
 
     def _stop(self, code: str, place: Place, message: str, suggestion: str = "") -> NoReturn:
-        self.document.problems.append(Problem(code, (), place, message, suggestion))
+        self.document.problems.append(DocumentProblem(code, (), place, message, suggestion))
         raise _Unreadable
 
 

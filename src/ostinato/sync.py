@@ -57,7 +57,7 @@ class SyncRun(_SyncHandle[RunHandle[T_co]], Generic[T_co]):
         return self._app.call(self._handle.info())
 
 
-class Plain(Generic[P, T]):
+class PlainMethod(Generic[P, T]):
     """Forwards a plain method unchanged, because it needs no event loop."""
 
     def __init__(self, method: Callable[Concatenate[Any, P], T]) -> None:
@@ -81,8 +81,8 @@ class SyncCalls(Calls):
 class SyncSchedules(SyncCalls):
     """`app.schedules` for code that does not await: `sync.schedules.create(…)`."""
 
-    draft = Plain(Schedules.draft)
-    declared = Plain(Schedules.declared)
+    draft = PlainMethod(Schedules.draft)
+    declared = PlainMethod(Schedules.declared)
     create = Blocking(Schedules.create)
     create_many = Blocking(Schedules.create_many)
     upsert = Blocking(Schedules.upsert)
@@ -162,9 +162,9 @@ class SyncJourneys(SyncCalls):
 class SyncWorkflows(SyncCalls):
     """`app.workflows` for code that does not await."""
 
-    declare = Plain(Workflows.declare)
-    reader = Plain(Workflows.reader)
-    mutator = Plain(Workflows.mutator)
+    declare = PlainMethod(Workflows.declare)
+    reader = PlainMethod(Workflows.reader)
+    mutator = PlainMethod(Workflows.mutator)
     deploy = Blocking(Workflows.deploy)
     pause = Blocking(Workflows.pause)
     resume = Blocking(Workflows.resume)
@@ -313,7 +313,7 @@ class SyncAgents(SyncCalls):
         """Return an object with the methods of `app.agents.campaigns(agent)`, as blocking methods."""
         return SyncCampaigns(self._app, self._calls.campaigns(agent))
 
-    takes_signed = Plain(Agents.takes_signed)
+    takes_signed = PlainMethod(Agents.takes_signed)
     declared = Blocking(Agents.declared)
     get = Blocking(Agents.get)
     outcome = Blocking(Agents.outcome)

@@ -10,7 +10,7 @@ import pytest
 
 from ostinato import Conflict, NotFound, OstinatoError
 from ostinato.engine.http import signing
-from ostinato.engine.http.egress import Answer, Egress, EgressPolicy
+from ostinato.engine.http.egress import Egress, EgressPolicy, EgressResponse
 from ostinato.testing import VirtualLoop, World
 from ostinato.webhooks.delivery import webhook_handler
 from ostinato.when.instants import SECOND
@@ -22,7 +22,7 @@ LOOPBACK = EgressPolicy(allow=("127.0.0.0/8",))
 class Still(Egress):
     """Calls take no virtual time: while one is under way, the clock does not move."""
 
-    async def request(self, *args: Any, **options: Any) -> Answer:
+    async def request(self, *args: Any, **options: Any) -> EgressResponse:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, VirtualLoop)
         with loop.freeze_time():
@@ -133,7 +133,7 @@ async def test_each_subject_is_in_order_and_a_failing_one_holds_up_no_other(worl
 
 async def test_a_receiver_that_hangs_delays_neither_others_nor_the_beat(world: World) -> None:
     class Hanging(Still):
-        async def request(self, method: str, url: str, **options: Any) -> Answer:
+        async def request(self, method: str, url: str, **options: Any) -> EgressResponse:
             if "hang" in url:
                 await asyncio.sleep(options["timeout"])  # on the clock, as the network would
                 raise TimeoutError("no answer")

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from ostinato import Ostinato
-from ostinato.engine.http.egress import Answer, Egress, EgressPolicy
+from ostinato.engine.http.egress import Egress, EgressPolicy, EgressResponse
 from ostinato.store.contract import Store
 from ostinato.testing import VirtualClock
 from tests.support.crash_walks import LEASE, each_statement, each_transaction, play_until_crash, walk
@@ -27,11 +27,11 @@ class Receiver(Egress):
         super().__init__(EgressPolicy())
         self.calls: list[tuple[str, str, str]] = []
 
-    async def request(self, method: str, url: str, **options: Any) -> Answer:
+    async def request(self, method: str, url: str, **options: Any) -> EgressResponse:
         event = orjson.loads(options["content"])
         self.calls.append((event["subject"], event["name"], options["headers"]["webhook-id"]))
         await asyncio.sleep(0.2)
-        return Answer(503 if len(self.calls) == 3 else 200, httpx.Headers(), b"", False, 0)
+        return EgressResponse(503 if len(self.calls) == 3 else 200, httpx.Headers(), b"", False, 0)
 
 
 def declare(app: Ostinato) -> None:

@@ -39,7 +39,7 @@ def slow_mailbox(app: Ostinato, service: Service, *, reconcile: bool) -> Mailbox
         await asyncio.sleep(1)
         return result
 
-    tools = app.workflows._surroundings.tools
+    tools = app.workflows._context.tools
     tools.mutators.clear()
     tools.mutator("send", reconcile=service.ask if reconcile else None)(slow)
     return box

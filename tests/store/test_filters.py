@@ -17,7 +17,7 @@ from ostinato import Ostinato, cron
 from ostinato.engine.rows import insert_row
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
-from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.model import Schedule, ScheduleAction
 from ostinato.schedules.rows import insert_schedule_row
 from ostinato.store import intersect as module
 from ostinato.store import migrate
@@ -213,12 +213,12 @@ def test_schedules_from_before_there_were_labels_are_found(
 
     def fill(_: int) -> Operation[None]:
         spec = cron("0 9 * * *")
-        nul = Action("report", {"text": "a\x00b"})
+        nul = ScheduleAction("report", {"text": "a\x00b"})
         schedules = [
             Schedule("1", "plain", spec, action=nul, tags=("billing", "größe")),
-            Schedule("2", "paused", spec, action=Action("j" * 300), paused=5),
-            Schedule("3", "closed", spec, action=Action("report"), closed=5),
-            Schedule("4", "broken", spec, action=Action("report")),
+            Schedule("2", "paused", spec, action=ScheduleAction("j" * 300), paused=5),
+            Schedule("3", "closed", spec, action=ScheduleAction("report"), closed=5),
+            Schedule("4", "broken", spec, action=ScheduleAction("report")),
         ]
         rows = [list(insert_schedule_row(schedule)) for schedule in schedules]
         rows[3][SCHEDULE_COLUMNS.index("action")] = "{no json"

@@ -10,7 +10,7 @@ from ostinato.flows.schedules import rows as agent_schedules
 from ostinato.functions import store as functions
 from ostinato.journeys import store as journeys
 from ostinato.store import columns
-from ostinato.store.columns import Table
+from ostinato.store.columns import TableColumns
 from ostinato.store.sql import Dialect, Query, queries
 from ostinato.temporal_workflow_ids import store as temporal
 from ostinato.webhooks import store as webhooks
@@ -36,7 +36,7 @@ def all_queries(dialect: Dialect) -> dict[str, Query]:
     return merged
 
 
-def all_tables() -> Iterator[tuple[str, Table]]:
+def all_tables() -> Iterator[tuple[str, TableColumns]]:
     """The columns of tables, with the names that statements use for them."""
     for tables in (columns.TABLES, *(tables for _, tables in _OF_WAYS)):
         yield from tables.items()

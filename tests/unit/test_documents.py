@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ostinato.documents import Place, Problem, read_document
+from ostinato.documents import DocumentProblem, Place, read_document
 
 
 def test_an_alias_repeats_the_latest_anchor_before_it() -> None:
@@ -24,7 +24,7 @@ def test_an_alias_without_an_anchor_and_one_of_itself_end_the_reading() -> None:
     document = read_document("a: 1\nb: *x\n", "x.yaml")
     assert not document.readable
     message = "this is not YAML: found undefined alias 'x'"
-    assert document.problems == [Problem("document-syntax", (), Place(2, 4), message)]
+    assert document.problems == [DocumentProblem("document-syntax", (), Place(2, 4), message)]
     for text in ("a: &a [*a]", "a: &a {<<: *a}", "a: &a [{<<: *a}]"):
         document = read_document(text, "x.yaml")
         assert [problem.message for problem in document.problems] == ["its aliases or its depth have no end"]

@@ -14,7 +14,7 @@ from ostinato.clock import Clock
 from ostinato.engine import job_logging
 from ostinato.engine.context import Context, clean
 from ostinato.engine.crashes import after_crash, recover
-from ostinato.engine.executor import INTERRUPTED, Executor, Outcome, Stop, is_closing
+from ostinato.engine.executor import INTERRUPTED, BodyStop, Executor, Outcome, is_closing
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.http.host_names import looks_up_for
 from ostinato.engine.jobs import Handler
@@ -42,10 +42,10 @@ class _Task:
         self.run = run
         self.task: asyncio.Task[None] | None = None
         self.helper: asyncio.Task[Any] | None = None  # another task in which the body runs a user's code
-        self.stop: Stop | None = None
+        self.stop: BodyStop | None = None
         self.begun = False
 
-    def cancel(self, why: Stop) -> None:
+    def cancel(self, why: BodyStop) -> None:
         """Cancel the body. `why` decides what is written about the run. If the body has not begun, it ends as soon as
         it begins."""
         self.stop = why
@@ -127,7 +127,7 @@ class Bodies:
         for run in runs:
             self.ends.put(_end_as_handed_back(run))
 
-    async def abandon(self, why: Stop) -> None:
+    async def abandon(self, why: BodyStop) -> None:
         """Cancel all bodies, and wait until they have ended, but no longer than the grace period."""
         tasks = self.tasks()
         if why.status is Status.READY and self.running:
@@ -312,7 +312,7 @@ class Bodies:
         option = read_options(run.options).at_most_once
         return self._handlers[run.name].at_most_once if option is None else option
 
-    def _end_of_stopped(self, run: Run, why: Stop | None) -> End | None:
+    def _end_of_stopped(self, run: Run, why: BodyStop | None) -> End | None:
         """Return the end to write for a run whose body was stopped. Returns None in two cases, in which the caller must
         write nothing:
 
@@ -333,7 +333,7 @@ class Bodies:
             return None
         return End(run, why.status, why.reason)
 
-    def cancel_here(self, run_id: str, why: Stop) -> bool:
+    def cancel_here(self, run_id: str, why: BodyStop) -> bool:
         """Stop the body of a run. Returns whether the body was running on this node."""
         running = self.running.get(run_id)
         if running is None or running.task is None:
@@ -396,7 +396,7 @@ class Bodies:
                 run.checkpoint = checkpoint  # the next attempt begins with it
         for run_id in latest.keys() - saved:  # the claim is lost
             self._metrics.refused.inc()
-            self.cancel_here(run_id, Stop(Status.CRASHED, None))
+            self.cancel_here(run_id, BodyStop(Status.CRASHED, None))
         return [None] * len(saves)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-State = Literal["ok", "notice", "wrong"]
+CheckState = Literal["ok", "notice", "wrong"]
 MOST = 200  # rows that a check reads
 NAMED = 5
 
@@ -17,7 +17,7 @@ class Check:
     """The result of one check. `remedy` says what an operator should do, if anything."""
 
     name: str
-    state: State
+    state: CheckState
     words: str
     remedy: str = ""
 

@@ -17,7 +17,7 @@ import orjson
 from ostinato.engine.application_errors import application_error
 from ostinato.engine.context import Context, SyncContext, clean, to_json
 from ostinato.engine.jobs import Handler
-from ostinato.engine.subprocess.parent import ChildFailed, ChildStopped, run_in_child
+from ostinato.engine.subprocess.parent import ChildRaised, ChildStopped, run_in_child
 from ostinato.engine.tracebacks import job_traceback
 from ostinato.errors import OstinatoError, error_text
 from ostinato.model import Run, Status, read_length
@@ -65,7 +65,7 @@ class Outcome:
 _DONE = Outcome(Status.SUCCEEDED)
 
 
-class Stop(Exception):
+class BodyStop(Exception):
     """The reason why the engine cancels the task of a run. `status` decides what happens to the run:
 
     - `ready`: the run is handed back, and any node can claim it.
@@ -148,11 +148,11 @@ class Executor:
             return self._failed(own_error(problem))
 
     def _failed(self, problem: BaseException) -> Outcome:
-        application = problem.application if isinstance(problem, ChildFailed) else application_error(problem)
+        application = problem.application if isinstance(problem, ChildRaised) else application_error(problem)
         kind = str(
-            application.get("type") or (problem.kind if isinstance(problem, ChildFailed) else type(problem).__name__)
+            application.get("type") or (problem.kind if isinstance(problem, ChildRaised) else type(problem).__name__)
         )
-        seconds = problem.seconds if isinstance(problem, RetryLater | ChildFailed) else application.get("seconds")
+        seconds = problem.seconds if isinstance(problem, RetryLater | ChildRaised) else application.get("seconds")
         retry: Micros | bool | None = None
         if isinstance(problem, Fatal) or kind == "Fatal" or application.get("non_retryable"):
             retry = False
@@ -292,7 +292,7 @@ def where_stopped(late: TimeoutError) -> TracebackType | None:
 def describe_error(problem: BaseException, ours: str | None = None) -> str:
     """Return an exception as a JSON object with its type, its message, and the end of its traceback. The traceback has
     no frames of the engine. If `ours` is given, it has no frames of files that begin with `ours` either."""
-    if isinstance(problem, ChildFailed):
+    if isinstance(problem, ChildRaised):
         application, kind, trace = problem.application, problem.kind, problem.trace
     else:
         application, kind, trace = (

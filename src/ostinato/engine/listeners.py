@@ -38,7 +38,7 @@ async def wait_for_event(event: asyncio.Event, seconds: float | None) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class ChainOutcome:
     """How a chain of attempts ended."""
 
     status: str
@@ -55,13 +55,13 @@ class Waiters:
     def __init__(self, store: Store, poll: float | None) -> None:
         self._store = store
         self._poll = poll
-        self._waiting: dict[str, list[asyncio.Future[Ended]]] = {}
+        self._waiting: dict[str, list[asyncio.Future[ChainOutcome]]] = {}
         self._look = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
 
-    async def wait(self, root: str) -> Ended:
+    async def wait(self, root: str) -> ChainOutcome:
         """Wait for the end of the chain, and return how it ended. Raises `OstinatoError` if the app closes first."""
-        future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[ChainOutcome] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(root, []).append(future)
         try:
             await self.look([root])  # it may have ended already
@@ -77,7 +77,7 @@ class Waiters:
     def __contains__(self, root: str) -> bool:
         return root in self._waiting
 
-    def ended(self, root: str, end: Ended) -> None:
+    def ended(self, root: str, end: ChainOutcome) -> None:
         """Wake the callers that wait for this chain."""
         for future in self._waiting.pop(root, ()):
             if not future.done():
@@ -93,7 +93,7 @@ class Waiters:
         run with its retries. `roots` has the ids of the chains to read."""
         ended = sql("chains_ended", [(root,) for root in roots])
         for root, status, reason, result, error, _ in await self._store.read(lambda _: single(ended)):
-            self.ended(root, Ended(status, reason, result, error))
+            self.ended(root, ChainOutcome(status, reason, result, error))
 
     async def _loop(self) -> None:
         while self._waiting:

@@ -16,11 +16,11 @@ from ostinato.engine import dead_nodes, housekeeping, job_logging, membership, u
 from ostinato.engine.active_runs import Bodies
 from ostinato.engine.claim_loop import Claimer
 from ostinato.engine.claims import NodeLost
-from ostinato.engine.executor import Stop
+from ostinato.engine.executor import BodyStop
 from ostinato.engine.jobs import Declaration, Handler
 from ostinato.engine.kinds import JOB, Kinds
 from ostinato.engine.lease import PATIENCE, LeaseKeeper, run_on_own_loop
-from ostinato.engine.listeners import Ended, Listeners, Waiters, wait_for_event
+from ostinato.engine.listeners import ChainOutcome, Listeners, Waiters, wait_for_event
 from ostinato.engine.log import log
 from ostinato.engine.rows import whole_run
 from ostinato.engine.run_logging import report_ends
@@ -253,7 +253,7 @@ class Engine:
         await asyncio.wait([beat, claims], timeout=deadline - now())
         while (tasks := self.bodies.tasks()) and now() < deadline:
             await asyncio.wait(tasks, timeout=deadline - now())
-        await self.bodies.abandon(Stop(Status.READY, "handed back"))
+        await self.bodies.abandon(BodyStop(Status.READY, "handed back"))
         for loop in (beat, claims, tend, *others):
             loop.cancel()
         await asyncio.gather(beat, claims, tend, *others, return_exceptions=True)
@@ -297,7 +297,7 @@ class Engine:
         for loop in self._loops:
             loop.cancel()
         await asyncio.gather(*self._loops, return_exceptions=True)
-        await self.bodies.abandon(Stop(Status.CRASHED, None))
+        await self.bodies.abandon(BodyStop(Status.CRASHED, None))
         await self.close()
 
     async def close(self) -> None:
@@ -373,7 +373,7 @@ class Engine:
             if node != self.node:
                 return
             self._log_loss(node)
-            await self.bodies.abandon(Stop(Status.CRASHED, None))
+            await self.bodies.abandon(BodyStop(Status.CRASHED, None))
             self.bodies.begun.clear()
             if not self._stopping:
                 await self._join()
@@ -503,9 +503,9 @@ class Engine:
         for body in bodies:
             claim, cancel_requested, reason = held.get(body.run.id, (None, None, None))
             if claim != body.run.claim:
-                self.bodies.cancel_here(body.run.id, Stop(Status.CRASHED, None))
+                self.bodies.cancel_here(body.run.id, BodyStop(Status.CRASHED, None))
             elif cancel_requested is not None:
-                self.bodies.cancel_here(body.run.id, Stop(Status.CANCELLED, reason))
+                self.bodies.cancel_here(body.run.id, BodyStop(Status.CANCELLED, reason))
         unheard = [id for id, claim, _, _, token in rows if self.claimer.unheard(id, claim, token)]
         if unheard:
             await self._begin_unheard(unheard)
@@ -583,7 +583,7 @@ class Engine:
             if e.following is not None or not e.finished:
                 following = True
             elif run.root_id in self.waiters:
-                self.waiters.ended(run.root_id, Ended(status.value, e.reason, e.result, e.error))
+                self.waiters.ended(run.root_id, ChainOutcome(status.value, e.reason, e.result, e.error))
             owned = run.schedule_id is not None or run.parent_id is not None
             if run.serial_key is not None or run.concurrency_key is not None or (e.stirs and owned):
                 following = True

@@ -8,7 +8,7 @@ from typing import Any
 from ostinato.model import Status
 from ostinato.store.columns import RUN_COLUMNS, getter
 from ostinato.store.contract import Operation, Row, Statement, sql
-from ostinato.store.intersect import Source, intersect_rows
+from ostinato.store.intersect import RowSource, intersect_rows
 
 BEYOND = "~"  # sorts after every id
 _id, _namespace, _status = (getter(RUN_COLUMNS, name) for name in ("id", "namespace", "status"))
@@ -30,7 +30,7 @@ def list_runs(
     has fewer than `limit` rows, there are no more."""
     start = before or BEYOND
     parameters: dict[str, Any] = {"namespace": namespace, "superseded": 1 if attempts else 0}
-    sources: list[Source] = []
+    sources: list[RowSource] = []
     if parent is not None:
         sources.append(partial(_keys, "child_runs", {"superseded": parameters["superseded"], "parent": parent}))
     if name is not None:

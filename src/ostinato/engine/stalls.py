@@ -192,7 +192,7 @@ def _is_other_code(file: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Blocked:
+class StallReport:
     """A stored report about runs that have blocked an event loop. `job` is the name of their job. For runs of another
     kind, `job` is the kind and the name. `times` counts the stalls that these runs have caused. `at`, `seconds` and
     `where` describe the latest stall."""
@@ -220,6 +220,6 @@ def note(stall: Stall, now: Micros) -> Operation[None]:
     yield sql("set_meta", [(_KEY + name, orjson.dumps(value).decode())])
 
 
-def blocked() -> Operation[list[Blocked]]:
+def blocked() -> Operation[list[StallReport]]:
     rows = yield sql("meta_with_prefix", prefix=_KEY)
-    return [Blocked(key.removeprefix(_KEY), **orjson.loads(value)) for key, value in rows]
+    return [StallReport(key.removeprefix(_KEY), **orjson.loads(value)) for key, value in rows]

@@ -14,7 +14,7 @@ from ostinato.model import MOST
 from ostinato.schedules.model import OverlapName
 
 
-class Kind(Enum):
+class OptionKind(Enum):
     """The form of an option's value. On the command line, an object or a JSON value is written as JSON text."""
 
     TEXT = auto()
@@ -40,7 +40,7 @@ class Option:
     """
 
     name: str
-    kind: Kind
+    kind: OptionKind
     help: str
     flag: str = ""
     least: int = 1
@@ -49,18 +49,20 @@ class Option:
 
 
 RUN_OPTIONS = (
-    Option("queue", Kind.TEXT, "The queue its runs go to."),
-    Option("priority", Kind.WHOLE, "Higher goes first.", least=-MOST, most=MOST),
-    Option("retry", Kind.WHOLE_OR_OBJECT, 'Attempts in all, or JSON such as \'{"attempts": 5, "delay": "2s"}\'.'),
-    Option("timeout", Kind.LENGTH, "How long an attempt may take."),
-    Option("deadline", Kind.LENGTH, "How long a run may take in all, with waiting and retries."),
-    Option("serial_key", Kind.TEXT, "Runs with the same key run one after the other."),
+    Option("queue", OptionKind.TEXT, "The queue its runs go to."),
+    Option("priority", OptionKind.WHOLE, "Higher goes first.", least=-MOST, most=MOST),
+    Option("retry", OptionKind.WHOLE_OR_OBJECT, 'Attempts in all, or JSON such as \'{"attempts": 5, "delay": "2s"}\'.'),
+    Option("timeout", OptionKind.LENGTH, "How long an attempt may take."),
+    Option("deadline", OptionKind.LENGTH, "How long a run may take in all, with waiting and retries."),
+    Option("serial_key", OptionKind.TEXT, "Runs with the same key run one after the other."),
     Option(
-        "concurrency", Kind.WHOLE_OR_OBJECT, 'How many run at once, or JSON such as \'{"key": "mail", "most": 2}\'.'
+        "concurrency",
+        OptionKind.WHOLE_OR_OBJECT,
+        'How many run at once, or JSON such as \'{"key": "mail", "most": 2}\'.',
     ),
     Option(
         "at_most_once",
-        Kind.FLAG,
+        OptionKind.FLAG,
         "Never retry, not even after a crash; or retry as usual.",
         "--at-most-once/--at-least-once",
     ),
@@ -68,15 +70,17 @@ RUN_OPTIONS = (
 # Steps of a function have retries and timeouts, the function itself has not.
 FUNCTION_OPTIONS = tuple(option for option in RUN_OPTIONS if option.name not in ("retry", "timeout", "at_most_once"))
 SCHEDULE_OPTIONS = (
-    Option("input", Kind.OBJECT, "The job's input, a JSON object."),
-    Option("overlap", Kind.OVERLAP, f"{', '.join(get_args(OverlapName))}.", choices=get_args(OverlapName)),
-    Option("catchup", Kind.CATCHUP, "skip, latest, all, or a window such as 1h.", choices=("skip", "latest", "all")),
-    Option("pause_after_failures", Kind.WHOLE, "Pause it after this many failures in a row."),
-    Option("max_buffer", Kind.WHOLE, "How many occurrences may wait."),
-    Option("keep", Kind.WHOLE, "How many of its occurrences to keep."),
-    Option("remaining", Kind.WHOLE, "How many more times it runs before it is completed.", least=0, most=1 << 53),
-    Option("notes", Kind.NOTES, "Notes; kept with the schedule."),
-    Option("memo", Kind.JSON, "Anything to keep with the schedule, as JSON."),
-    Option("tags", Kind.TEXTS, "A tag; several times for several.", "--tag"),
-    Option("attributes", Kind.OBJECT, "Attributes to find it by, a JSON object."),
+    Option("input", OptionKind.OBJECT, "The job's input, a JSON object."),
+    Option("overlap", OptionKind.OVERLAP, f"{', '.join(get_args(OverlapName))}.", choices=get_args(OverlapName)),
+    Option(
+        "catchup", OptionKind.CATCHUP, "skip, latest, all, or a window such as 1h.", choices=("skip", "latest", "all")
+    ),
+    Option("pause_after_failures", OptionKind.WHOLE, "Pause it after this many failures in a row."),
+    Option("max_buffer", OptionKind.WHOLE, "How many occurrences may wait."),
+    Option("keep", OptionKind.WHOLE, "How many of its occurrences to keep."),
+    Option("remaining", OptionKind.WHOLE, "How many more times it runs before it is completed.", least=0, most=1 << 53),
+    Option("notes", OptionKind.NOTES, "Notes; kept with the schedule."),
+    Option("memo", OptionKind.JSON, "Anything to keep with the schedule, as JSON."),
+    Option("tags", OptionKind.TEXTS, "A tag; several times for several.", "--tag"),
+    Option("attributes", OptionKind.OBJECT, "Attributes to find it by, a JSON object."),
 )

@@ -59,8 +59,8 @@ from ostinato.flows.store import (
 from ostinato.flows.transports import InboundMessage
 from ostinato.flows.turns import (
     Accepted,
-    Place,
     Profile,
+    TransactionContext,
     create_user,
     end_if_lost,
     lock_known_user,
@@ -101,7 +101,7 @@ _KEEP: Any = object()
 
 
 @dataclass(slots=True)
-class Around:
+class AgentApiContext:
     """The objects that all instances of `Agents` of an app share. `declare_function` declares the durable function that
     handles an agent's sessions."""
 
@@ -134,18 +134,18 @@ class TurnHandle:
 class Agents:
     """Declare agents, accept messages, run turns, read conversations, and act on behalf of people."""
 
-    def __init__(self, around: Around, namespace: str, actor: str | None) -> None:
-        self._around = around
+    def __init__(self, context: AgentApiContext, namespace: str, actor: str | None) -> None:
+        self._context = context
         self._namespace = namespace
         self._actor = actor
 
     def within(self, namespace: str, actor: str | None) -> Agents:
-        return Agents(self._around, namespace, actor)
+        return Agents(self._context, namespace, actor)
 
     @property
     def codes(self) -> AgentCodes:
         """The agents that this process has declared."""
-        return self._around.codes
+        return self._context.codes
 
     # Declaring
 
@@ -153,8 +153,8 @@ class Agents:
         """Declare an agent and return it. `options` are the keywords of `app.agent`."""
         check_keywords(make_agent, options, "app.agent")
         agent = make_agent(name, **options)
-        self._around.codes.add(agent)
-        self._around.declare_function(agent)
+        self._context.codes.add(agent)
+        self._context.declare_function(agent)
         return agent
 
     async def declared(self) -> Mapping[str, Mapping[str, Any]]:
@@ -234,7 +234,7 @@ class Agents:
         read = getattr(code.settings.transport, "read_inbound", None)
         if read is None:
             raise OstinatoError(f"the transport of agent {agent!r} takes in no messages over HTTP")
-        return await self.receive_message(agent, read(headers, body, self._around.host.engine().clock.now()))
+        return await self.receive_message(agent, read(headers, body, self._context.host.engine().clock.now()))
 
     def takes_signed(self, agent: str) -> bool:
         """Return whether this process has the agent and the agent's transport can read signed messages."""
@@ -257,7 +257,7 @@ class Agents:
         Raises `NotFound` if there is no such turn, or `TimeoutError` if the turn is not over within `timeout`. The
         message of `TimeoutError` says what the turn's session waits for.
         """
-        host = self._around.host
+        host = self._context.host
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         warned = host.node() is not None
         with host.engine().listeners.watching() as news:
@@ -293,7 +293,7 @@ class Agents:
                 raise NotFound(f"the run of session {session.id} is deleted")
             return whole_run(runs[0])
 
-        return run_info(await self._around.host.store.read(read))
+        return run_info(await self._context.host.store.read(read))
 
     async def _find_outcome(self, turn_id: str, *, look: bool) -> TurnOutcome | None:
         """Return the outcome of a turn. Return None if the turn is not over, or if the store cannot be reached.
@@ -301,10 +301,10 @@ class Agents:
         If `look` is true, also check the run of the turn's session. If that run is over but the turn has no outcome
         yet, end the session, and return a failed outcome.
         """
-        host = self._around.host
+        host = self._context.host
         try:
             if look:
-                place = Place(self._namespace, "", "", host.engine().clock.now(), host.new_id)
+                place = TransactionContext(self._namespace, "", "", host.engine().clock.now(), host.new_id)
                 return await host.store.run(lambda _: look_at_turn(place, turn_id))
             turn = await self._turn(turn_id)
             return None if turn.outcome is None else outcome_of(turn)
@@ -349,7 +349,7 @@ class Agents:
             rows = yield statement("agent_user", namespace=self._namespace, agent=agent, user=external_id)
             return (yield from _infos(rows))[0] if rows else None
 
-        info = await self._around.host.store.read(look)
+        info = await self._context.host.store.read(look)
         if info is None:
             raise NotFound(f"agent {agent!r} has no user {external_id!r}")
         return info
@@ -369,7 +369,7 @@ class Agents:
                 return (yield from _infos((yield statement("agent_users", **place))))
             return (yield from _infos((yield statement("agent_users_with_tag", tag=tag, **place))))
 
-        return await self._around.host.store.read(look)
+        return await self._context.host.store.read(look)
 
     async def external_ids(self, user_ids: Collection[str]) -> Mapping[str, str]:
         """Return a mapping from user ids to external ids. Unknown user ids are left out."""
@@ -431,7 +431,7 @@ class Agents:
         the same `request_id` delete the user only once.
         """
         place = self._place(agent, await self.get(agent))
-        host, what = self._around.host, f"delete user {digest(agent, external_id)}"
+        host, what = self._context.host, f"delete user {digest(agent, external_id)}"
         await run_once(
             host.store, self._namespace, request_id, what, place.now, lambda: _delete_user(place, external_id)
         )
@@ -447,9 +447,9 @@ class Agents:
         """
         session = await self.session(session_id)
         if session.ended is None:
-            functions = self._around.host.way("functions").within(self._namespace, self._actor)
+            functions = self._context.host.way("functions").within(self._namespace, self._actor)
             await functions.cancel(session.run_id, reason, request_id=request_id)
-            host = self._around.host
+            host = self._context.host
             now = host.engine().clock.now()
             await host.store.run(lambda _: end_if_lost(session_id, session.user_id, now, host.new_id))
         return await self.session(session_id)
@@ -543,7 +543,7 @@ class Agents:
             return True
 
         what = f"resolve escalation {digest(agent, escalation_id, approved, message, action, actor)}"
-        host = self._around.host
+        host = self._context.host
         await run_once(host.store, self._namespace, request_id, what, place.now, decide)
         host.engine().nudge()
         return await self._escalation(agent, escalation_id)
@@ -600,10 +600,9 @@ class Agents:
             raise
         return TurnHandle(self, accepted)
 
-    async def _allow(self, agent: str, action: str, subject: str) -> Place:
-        """Check that the actor may do `action`. Return a `Place`, the context of the transaction in which the caller
-        can then do the action. If the actor may not do the action, write an event about the refusal, and raise
-        `Denied`.
+    async def _allow(self, agent: str, action: str, subject: str) -> TransactionContext:
+        """Check that the actor may do `action`. Return the context of the transaction in which the caller can then do
+        the action. If the actor may not do the action, write an event about the refusal, and raise `Denied`.
 
         `subject` is what the action applies to: a user's external id, an escalation's id, or an empty text.
         """
@@ -624,21 +623,23 @@ class Agents:
             )
         raise Denied(f"{self._actor!r} may not do {action!r} for agent {agent!r}; its admins= say who may")
 
-    async def _note_denial(self, place: Place, action: str, subject: str) -> None:
+    async def _note_denial(self, place: TransactionContext, action: str, subject: str) -> None:
         request = call_id()
         await self._write(lambda: people.note_denial(place, request, action, subject))
 
     # Inside
 
-    def _place(self, agent: str, declared: Mapping[str, Any]) -> Place:
-        host = self._around.host
-        return Place(self._namespace, agent, declared["queue"], host.engine().clock.now(), host.new_id, self._actor)
+    def _place(self, agent: str, declared: Mapping[str, Any]) -> TransactionContext:
+        host = self._context.host
+        return TransactionContext(
+            self._namespace, agent, declared["queue"], host.engine().clock.now(), host.new_id, self._actor
+        )
 
     async def _fetch(self, query: Statement) -> Rows:
-        return await fetch(self._around.host.store, query)
+        return await fetch(self._context.host.store, query)
 
     async def _write(self, make: Callable[[], Operation[T]]) -> T:
-        host = self._around.host
+        host = self._context.host
         written = await host.store.run(lambda _: make())
         host.engine().nudge()
         return written
@@ -650,7 +651,7 @@ def _infos(rows: Sequence[Any]) -> Operation[list[UserInfo]]:
     return [user_info(user_json(user, tags[user.id])) for user in users]
 
 
-def _delete_user(place: Place, external_id: str) -> Operation[None]:
+def _delete_user(place: TransactionContext, external_id: str) -> Operation[None]:
     user = yield from lock_known_user(place, external_id)
     session = yield from open_session(place, user)
     if session is not None:
@@ -663,7 +664,7 @@ def _delete_user(place: Place, external_id: str) -> Operation[None]:
 
 
 def _put_user(
-    place: Place, external_id: str, changes: Mapping[str, Any], tags: Collection[str] | None
+    place: TransactionContext, external_id: str, changes: Mapping[str, Any], tags: Collection[str] | None
 ) -> Operation[UserInfo]:
     known_user = yield from lock_user(place, external_id)
     if known_user is None:

@@ -13,7 +13,7 @@ from ostinato.engine.rows import audit
 from ostinato.flows.campaigns.agent_settings import START_WORDS, STOP_WORDS
 from ostinato.flows.model import CHANGE, TurnInput
 from ostinato.flows.store import statement, user_row, write_events
-from ostinato.flows.turns import Accepted, Place, Profile, accept_turn, lock_known_user, lock_user
+from ostinato.flows.turns import Accepted, Profile, TransactionContext, accept_turn, lock_known_user, lock_user
 from ostinato.store.contract import Operation
 
 REPLIES = {
@@ -43,7 +43,7 @@ def wanted_consent(text: str | None, settings: Mapping[str, Any], consent: str) 
 
 
 def accept_message(
-    place: Place, turn_input: TurnInput, profile: Profile | None, settings: Mapping[str, Any]
+    place: TransactionContext, turn_input: TurnInput, profile: Profile | None, settings: Mapping[str, Any]
 ) -> Operation[Accepted]:
     """Accept an input as a turn. If the input is a message that opts out or in, change the user's consent in the same
     transaction. The consent changes even during a takeover, and even if the turn fails later."""

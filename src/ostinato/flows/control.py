@@ -33,5 +33,5 @@ class NotDirect(BaseException):
         self.notes = notes
 
 
-class ClaimLost(BaseException):
+class SessionClaimLost(BaseException):
     """Raised if this node no longer holds the run of a session. The store refuses all further writes for that run."""

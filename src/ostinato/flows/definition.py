@@ -101,7 +101,7 @@ class CommandHandler:
 
 
 @dataclass(frozen=True)
-class Resolver:
+class SegmentResolver:
     """A function that returns the users of a segment. `arguments` is the pydantic model of the function's parameters,
     which a segment sets with `params`."""
 
@@ -146,7 +146,7 @@ class Agent:
         self.commands: dict[str, CommandHandler] = {}
         self.hooks: dict[str, Callable[..., Any]] = {}
         self.route: Callable[..., Any] | Detector | SchemaFlow | None = None
-        self.segments: dict[str, Resolver] = {}
+        self.segments: dict[str, SegmentResolver] = {}
 
     @property
     def name(self) -> str:
@@ -364,7 +364,7 @@ class Agent:
                 raise OstinatoError(
                     f"{where} has no ctx; write `async def {getattr(function, '__name__', name)}(ctx, …)`"
                 )
-            self.segments[name] = Resolver(name, function, _arguments(function))
+            self.segments[name] = SegmentResolver(name, function, _arguments(function))
             return function
 
         return add

@@ -37,7 +37,7 @@ from ostinato.engine.group_commit import Committer
 from ostinato.engine.log import log
 from ostinato.engine.outages import read_patiently
 from ostinato.engine.ways import Host
-from ostinato.flows.control import ClaimLost, NotDirect
+from ostinato.flows.control import NotDirect, SessionClaimLost
 from ostinato.flows.definition import Agent
 from ostinato.flows.direct_writes import (
     READY,
@@ -54,10 +54,10 @@ from ostinato.flows.direct_writes import (
     find_takeovers,
     write_turns,
 )
-from ostinato.flows.model import MessageRecord, Outcome, TurnOutcome
+from ostinato.flows.model import FlowOutcome, MessageRecord, TurnOutcome
 from ostinato.flows.responses import Candidate, Sent
 from ostinato.flows.session import Following, LiveTurn, SessionActor, facts_of
-from ostinato.flows.turns import Place, outcome_of
+from ostinato.flows.turns import TransactionContext, outcome_of
 from ostinato.functions.definition import StepFunction
 from ostinato.functions.errors import StepFailed
 from ostinato.model import Run
@@ -166,7 +166,7 @@ class DirectTurns:
         job_logging.current.set(None)
         try:
             await DirectTurn(self, agent, begun).handle()
-        except ClaimLost:
+        except SessionClaimLost:
             log.warning("the run of a session was taken over", action="direct_turn_refused", run=run.id)
         finally:
             self._begun.pop(run.id, None)
@@ -177,7 +177,7 @@ class DirectTurns:
     async def write(self, item: Item) -> Any:
         answer = await self._writes.write(item)
         if answer is REFUSED:
-            raise ClaimLost
+            raise SessionClaimLost
         return answer
 
     async def _commit(self, items: Sequence[Item]) -> list[Any]:
@@ -188,7 +188,7 @@ class DirectTurns:
             of_node = [item for item in items if item.begun.run.node == node]
 
             def work(_: int, items: list[Item] = of_node, node: str = node) -> Operation[list[Any]]:
-                place = Place("", "", "", now, self.host.new_id)
+                place = TransactionContext("", "", "", now, self.host.new_id)
                 return write_turns(items, place, node, engine.kinds)
 
             written = await self.host.store.run(work)
@@ -301,7 +301,7 @@ class DirectTurn(SessionActor):
             await self._turns.write(Leave(begun, self._take_unsettled(), left.notes))
 
     async def finish(
-        self, outcome: Outcome | None = None, reason: str | None = None, *, waits: str | None = None
+        self, outcome: FlowOutcome | None = None, reason: str | None = None, *, waits: str | None = None
     ) -> TurnOutcome | None:
         ended = self._end_turn(outcome, reason)
         if ended is None:
@@ -311,10 +311,10 @@ class DirectTurn(SessionActor):
         await self._turns.write(Finish(self._begun, settles, final, why, turn.spent, idle, self.ending))
         return outcome_of(self._begun.turn)
 
-    async def write(self, name: str, make: Callable[[Place], Operation[T]]) -> T:
+    async def write(self, name: str, make: Callable[[TransactionContext], Operation[T]]) -> T:
         await self._write_unsettled()
 
-        def make_here(place: Place) -> Operation[T]:
+        def make_here(place: TransactionContext) -> Operation[T]:
             begun = self._begun.run
             return make(replace(place, namespace=begun.namespace, agent=self.agent.name, queue=begun.queue))
 

@@ -21,7 +21,7 @@ from ostinato.engine.rows import event_row
 from ostinato.engine.runs import End, created_event, end
 from ostinato.flows.campaigns.model import KEY, STOPPED
 from ostinato.flows.campaigns.store import campaign_statement
-from ostinato.flows.model import MAIL, OPTED_OUT, Outcome, SessionRecord, TurnRecord, UserRecord
+from ostinato.flows.model import MAIL, OPTED_OUT, FlowOutcome, SessionRecord, TurnRecord, UserRecord
 from ostinato.flows.responses import (
     CAMPAIGN_STOPPED,
     TAKEN,
@@ -42,8 +42,8 @@ from ostinato.flows.store import (
     turn_row,
     write_events,
 )
-from ostinato.flows.turns import Place, Spent, completed, mail_to, read_tags
-from ostinato.functions.operations import Answer, Wanted, Write, write
+from ostinato.flows.turns import Spent, TransactionContext, completed, mail_to, read_tags
+from ostinato.functions.operations import Wanted, Write, WriteResult, write
 from ostinato.functions.store import message_row as mail_row
 from ostinato.functions.store import statement as function_statement
 from ostinato.model import Run, Status
@@ -83,7 +83,7 @@ class DirectRoom:
         """
         return bool((yield statement("hold_node", node=self.node)))
 
-    def begin(self, place: Place, turns: Sequence[BegunTurn]) -> Operation[list[Row]]:
+    def begin(self, place: TransactionContext, turns: Sequence[BegunTurn]) -> Operation[list[Row]]:
         """Begin turns that this node handles directly, which means without recorded steps. Return event rows. The
         caller must insert these rows.
 
@@ -124,7 +124,7 @@ class DirectRoom:
         return events
 
 
-def direct_mail(place: Place, run_id: str, turn_id: str, **notes: Any) -> Any:
+def direct_mail(place: TransactionContext, run_id: str, turn_id: str, **notes: Any) -> Any:
     """Return the message that brings a direct turn to the run of its session. `notes` are facts that the run needs. The
     run reads this message only if this node does not finish the turn."""
     return replace(mail_to(place, run_id, turn_id), payload=_payload(turn_id, notes))
@@ -165,7 +165,7 @@ class Finish:
 
     begun: BegunTurn
     settles: Sequence[Settle]
-    outcome: Outcome
+    outcome: FlowOutcome
     reason: str | None
     spent: Spent
     idle: Micros
@@ -200,14 +200,14 @@ class Other:
     that does the write."""
 
     begun: BegunTurn
-    make: Callable[[Place], Operation[Any]]
+    make: Callable[[TransactionContext], Operation[Any]]
 
 
 Item: TypeAlias = Intent | Settles | Finish | Leave | Other
 REFUSED = object()  # the answer for a turn whose run this node no longer holds
 
 
-def write_turns(items: Sequence[Item], place: Place, node: str, kinds: Kinds) -> Operation[list[Any]]:
+def write_turns(items: Sequence[Item], place: TransactionContext, node: str, kinds: Kinds) -> Operation[list[Any]]:
     """Write `items`. Each turn may have at most one item. Return a list with one answer for each item, in the same
     order:
 
@@ -252,7 +252,7 @@ def write_turns(items: Sequence[Item], place: Place, node: str, kinds: Kinds) ->
 
 def _write_intents(
     intents: Sequence[Intent],
-    place: Place,
+    place: TransactionContext,
     users: Mapping[str, UserRecord],
     sessions: Mapping[str, SessionRecord],
     answers: dict[str, Any],
@@ -298,7 +298,7 @@ def _write_intents(
 
 def _write_settles(
     items: Sequence[Settles | Finish | Leave],
-    place: Place,
+    place: TransactionContext,
     sessions: Mapping[str, SessionRecord],
     answers: dict[str, Any],
     events: list[Row],
@@ -330,7 +330,7 @@ def _write_settles(
 
 
 def _let_runs_go(
-    items: Sequence[Finish | Leave], place: Place, node: str, kinds: Kinds, answers: dict[str, Any]
+    items: Sequence[Finish | Leave], place: TransactionContext, node: str, kinds: Kinds, answers: dict[str, Any]
 ) -> Operation[None]:
     """Release the runs that this node has claimed for direct turns.
 
@@ -358,7 +358,7 @@ def _let_runs_go(
     if parking:
         yield statement("drop_mail", dropped)
         written = yield from write(parking, node, place.now, kinds)
-        ready += [parked.run for parked, answer in zip(parking, written, strict=True) if answer is Answer.ARRIVED]
+        ready += [parked.run for parked, answer in zip(parking, written, strict=True) if answer is WriteResult.ARRIVED]
     if ready:
         ends = [End(run, Status.READY, finished=False, event="run:handed_back") for run in ready]
         yield from end(ends, node, place.now, kinds)

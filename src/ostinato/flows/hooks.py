@@ -134,7 +134,7 @@ class Replace:
     reason: str | None = None
 
 
-Action = Literal["continue", "skip_llm", "route_flow", "end", "cancel", "replace"]
+HookAction = Literal["continue", "skip_llm", "route_flow", "end", "cancel", "replace"]
 
 
 def before_llm_result(result: object) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ostinato.engine.kinds import Kinds
 from ostinato.flows.campaigns.changes import end_lost_campaign
 from ostinato.flows.campaigns.store import campaign_statement
 from ostinato.flows.store import statement
-from ostinato.flows.turns import Place, end_if_lost
+from ostinato.flows.turns import TransactionContext, end_if_lost
 from ostinato.store.contract import Operation, Rows
 from ostinato.when.instants import Micros
 
@@ -50,7 +50,7 @@ def scan(now: Micros, repair: bool, kinds: Kinds) -> Operation[list[Finding]]:
         Finding("session_without_run", id, f"is open, but its run {run} is over", repair) for id, _, run in rows
     ]
     for id, namespace, agent, status in (yield from lost_campaigns(now - LONG)):
-        place = Place(namespace, agent, "", now, str)
+        place = TransactionContext(namespace, agent, "", now, str)
         over = repair and (yield from end_lost_campaign(place, id, status)) == "over"
         findings.append(Finding("campaign_without_run", id, f"is not over, but its run is {status}", over))
     return findings

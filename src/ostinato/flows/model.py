@@ -20,7 +20,7 @@ MOST_MESSAGE_ID = 300  # characters of the id that a chat service gives to a mes
 MOST_KEY = MOST_MESSAGE_ID + 10  # characters of a turn's key: a prefix, and mostly the id of a message
 MOST_METADATA = 16 << 10  # bytes of a turn's metadata
 
-Source: TypeAlias = Literal["inbound", "scheduled", "resumed", "human"]
+TurnSource: TypeAlias = Literal["inbound", "scheduled", "resumed", "human"]
 GIVEN_SOURCES = ("inbound", "scheduled")  # callers may only use these; sessions and authorised people cause the others
 ESCALATIONS = ("pending", "resolved", "timed_out", "canceled")  # statuses of escalations
 INBOUND_KEY = "in/"  # the prefix of the keys of users' messages
@@ -47,7 +47,7 @@ class SessionStatus(StrEnum):
     ENDED = "ended"
 
 
-class Outcome(StrEnum):
+class FlowOutcome(StrEnum):
     """How a turn or a campaign ended. The names come from a specification, "Zupa's RFC on scheduled flows"; see
     docs/discussions/source-documents.md."""
 
@@ -106,7 +106,7 @@ class TurnInput:
     """
 
     user: str
-    source: Source
+    source: TurnSource
     key: str
     text: str | None = None
     flow: str | None = None
@@ -130,7 +130,7 @@ class TurnOutcome:
     """How a turn ended. `delivered` is the number of messages that were sent. If the user is unknown, no turn is
     stored, and `turn_id` is empty."""
 
-    outcome: Outcome
+    outcome: FlowOutcome
     reason: str | None = None
     turn_id: str = ""
     session_id: str | None = None
@@ -151,7 +151,7 @@ class TurnOutcome:
 
     @staticmethod
     def from_json(value: Mapping[str, Any]) -> TurnOutcome:
-        return TurnOutcome(**{**value, "outcome": Outcome(value["outcome"]), "hitl": Hitl(value["hitl"])})
+        return TurnOutcome(**{**value, "outcome": FlowOutcome(value["outcome"]), "hitl": Hitl(value["hitl"])})
 
 
 @dataclass(slots=True)
@@ -217,7 +217,7 @@ class TurnRecord:
     user_id: str
     session_id: str | None
     key: str
-    source: Source
+    source: TurnSource
     text: str | None = None
     flow: str | None = None
     input: str | None = None
@@ -228,7 +228,7 @@ class TurnRecord:
     scheduled_for: Micros | None = None
     campaign_id: str | None = None
     status: str = "queued"
-    outcome: Outcome | None = None
+    outcome: FlowOutcome | None = None
     reason: str | None = None
     producer: Producer | None = None
     policy: str = "{}"

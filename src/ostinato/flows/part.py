@@ -12,10 +12,10 @@ from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.node import Engine
 from ostinato.engine.ways import Host, Loop, Part, Runtime
 from ostinato.errors import OstinatoError, short_repr
-from ostinato.flows.api import Agents, Around
+from ostinato.flows.api import AgentApiContext, Agents
 from ostinato.flows.campaigns.changes import end_lost_campaign
 from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION
-from ostinato.flows.campaigns.run import Surroundings, campaign_function
+from ostinato.flows.campaigns.run import CampaignContext, campaign_function
 from ostinato.flows.definition import Agent, AgentCodes, write_declaration
 from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.lost import FINDINGS, end_lost_sessions, lost_campaigns, scan
@@ -28,7 +28,7 @@ from ostinato.flows.schedules.operations import OCCURRENCE
 from ostinato.flows.schedules.tools import ScheduleTools, add_schedule_tools, check_schedule_tools
 from ostinato.flows.session import SessionActor
 from ostinato.flows.store import statement
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.flows.writing import close_group
 from ostinato.functions.context import FunctionContext
 from ostinato.store.contract import Operation, Rows
@@ -47,13 +47,13 @@ class AgentsPart(Part):
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
-        self._around = Around(host, AgentCodes(), self._declare)
-        self.api = Agents(self._around, host.namespace, host.actor)
+        self._context = AgentApiContext(host, AgentCodes(), self._declare)
+        self.api = Agents(self._context, host.namespace, host.actor)
         self._turns = DirectTurns(host)
 
     def take_over(self, before: Part) -> None:
         assert isinstance(before, AgentsPart)
-        self._around.codes = before._around.codes
+        self._context.codes = before._context.codes
         before._successor = self
 
     _successor: AgentsPart | None = None
@@ -80,9 +80,9 @@ class AgentsPart(Part):
 
         functions.declare(name=agent.function_name, queue=agent.settings.queue)(session)
         if TURN_FUNCTION not in functions.codes:
-            codes = self._around.codes
+            codes = self._context.codes
             functions.declare(name=TURN_FUNCTION)(turn_function(self._host, codes))
-            functions.declare(name=CAMPAIGN_FUNCTION)(campaign_function(lambda: self._newest.surroundings))
+            functions.declare(name=CAMPAIGN_FUNCTION)(campaign_function(lambda: self._newest.campaign_context))
             functions.declare(name=OCCURRENCE)(occurrence_function(self._host, codes))
 
         def schedules_in(namespace: str) -> AgentSchedules:
@@ -100,8 +100,8 @@ class AgentsPart(Part):
         return self._newest.host
 
     @property
-    def surroundings(self) -> Surroundings:
-        return Surroundings(self.host, self._around.codes.get, self._turns)
+    def campaign_context(self) -> CampaignContext:
+        return CampaignContext(self.host, self._context.codes.get, self._turns)
 
     def begin(self, engine: Engine) -> Mapping[str, Body]:
         self._turns.start()
@@ -109,7 +109,7 @@ class AgentsPart(Part):
 
     async def prepare(self) -> None:
         """Store the declarations of this process's agents for other processes, and apply the agents' schedules."""
-        host, agents = self.host, list(self._around.codes.by_name.values())
+        host, agents = self.host, list(self._context.codes.by_name.values())
         now = host.engine().clock.now()
         for agent in agents:
             agent.check()
@@ -125,11 +125,11 @@ class AgentsPart(Part):
         await host.store.run(declare)
         for agent in agents:
             now = host.engine().clock.now()
-            place = Place(host.namespace, agent.name, agent.settings.queue, now, host.new_id, host.actor)
+            place = TransactionContext(host.namespace, agent.name, agent.settings.queue, now, host.new_id, host.actor)
             await apply_schedules(host, agent, place, agent.declaration())
 
     def loops(self) -> Mapping[str, Loop]:
-        agents = self._around.codes.by_name.values()
+        agents = self._context.codes.by_name.values()
         loops: dict[str, Loop] = {"lost sessions": self._end_lost} if agents else {}
         if any(agent.settings.keep is not None for agent in agents):
             loops["old conversations"] = self._delete_old
@@ -155,7 +155,7 @@ class AgentsPart(Part):
                 now = host.engine().clock.now()
                 turns, sessions, campaigns = await host.store.read(look)
                 for _, turn_id in turns:
-                    place = Place("", "", "", host.engine().clock.now(), host.new_id)
+                    place = TransactionContext("", "", "", host.engine().clock.now(), host.new_id)
                     await host.store.run(lambda _, place=place, id=turn_id: look_at_turn(place, id))  # type: ignore[misc]
                 if sessions:
                     await host.store.run(lambda _, rows=sessions, now=now: end_lost_sessions(rows, now, host.new_id))  # type: ignore[misc]
@@ -171,7 +171,7 @@ class AgentsPart(Part):
     async def _delete_old(self) -> None:
         host = self.host
         while True:
-            for agent in self._around.codes.by_name.values():
+            for agent in self._context.codes.by_name.values():
                 more = agent.settings.keep is not None
                 while more:
                     before = host.engine().clock.now() - (agent.settings.keep or 0)
@@ -183,7 +183,7 @@ class AgentsPart(Part):
         host = self.host
         answer = "again"
         while answer == "again":
-            place = Place(namespace, agent, "", host.engine().clock.now(), host.new_id)
+            place = TransactionContext(namespace, agent, "", host.engine().clock.now(), host.new_id)
             answer = await host.store.run(
                 lambda _, place=place: end_lost_campaign(place, id, status)  # type: ignore[misc]
             )

@@ -27,7 +27,7 @@ from ostinato.flows.store import (
 from ostinato.flows.turns import (
     ASKED_FOR,
     Accepted,
-    Place,
+    TransactionContext,
     escalation_event,
     hand_over,
     has_person,
@@ -46,7 +46,7 @@ _STATES = {ASYNC: Hitl.PENDING_ADMIN_RESOLUTION, LIVE: Hitl.LIVE_TAKEOVER, PROXY
 RESOLUTION, INPUT = "resolution", "input"  # causes of resumed turns
 
 
-def set_hitl(place: Place, turn_id: str, state: Hitl, event: str, **data: Any) -> Operation[None]:
+def set_hitl(place: TransactionContext, turn_id: str, state: Hitl, event: str, **data: Any) -> Operation[None]:
     """Set the `hitl` state of a turn's session, and write an event if the state changes."""
     _, session, turn = yield from load_turn(turn_id)
     if session.hitl is state:
@@ -57,7 +57,7 @@ def set_hitl(place: Place, turn_id: str, state: Hitl, event: str, **data: Any) -
 
 
 def escalate(
-    place: Place,
+    place: TransactionContext,
     turn_id: str,
     id: str,
     mode: str,
@@ -95,7 +95,7 @@ def escalate(
     yield from write_events(event)
 
 
-def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: bool) -> Operation[None]:
+def _end_other_proxy(place: TransactionContext, session: SessionRecord, id: str, replace: bool) -> Operation[None]:
     pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
     if any(escalation.id == id for escalation in pending):
         return  # an earlier try of this transaction was committed, but its response was lost
@@ -106,7 +106,7 @@ def _end_other_proxy(place: Place, session: SessionRecord, id: str, replace: boo
             yield from close_escalation(place, escalation.id, "canceled", "hitl:proxy_ended")
 
 
-def close_escalation(place: Place, id: str, status: str, event: str) -> Operation[EscalationRecord]:
+def close_escalation(place: TransactionContext, id: str, status: str, event: str) -> Operation[EscalationRecord]:
     """Close a pending escalation: set its status to `status`, and write the event `event`. Return the escalation.
     Nothing changes in two cases:
 
@@ -125,7 +125,9 @@ def close_escalation(place: Place, id: str, status: str, event: str) -> Operatio
     return escalation
 
 
-def resolve(place: Place, id: str, approved: bool, message: str | None, action: Any, actor: str) -> Operation[None]:
+def resolve(
+    place: TransactionContext, id: str, approved: bool, message: str | None, action: Any, actor: str
+) -> Operation[None]:
     """Decide an escalation, and wake the flow that asked. Raises `NotFound` if there is no such escalation. Raises
     `Conflict` if the escalation is not pending, or if the run of its session has ended."""
     escalation, user, session = yield from _lock_escalation(place.namespace, id)
@@ -178,7 +180,12 @@ def _release(session: SessionRecord, escalation: EscalationRecord, state: Hitl) 
 
 
 def _wake(
-    place: Place, user: UserRecord, session: SessionRecord, key: str, metadata: dict[str, Any], text: str | None = None
+    place: TransactionContext,
+    user: UserRecord,
+    session: SessionRecord,
+    key: str,
+    metadata: dict[str, Any],
+    text: str | None = None,
 ) -> Operation[TurnRecord]:
     """Send a new turn to a session, because a person has decided or written something. Return the turn."""
     turn = TurnRecord(
@@ -201,7 +208,7 @@ def _wake(
 # Taking over
 
 
-def _open(place: Place, external_id: str) -> Operation[tuple[UserRecord, SessionRecord]]:
+def _open(place: TransactionContext, external_id: str) -> Operation[tuple[UserRecord, SessionRecord]]:
     user = yield from lock_known_user(place, external_id)
     session = yield from open_session(place, user)
     if session is None:
@@ -209,7 +216,7 @@ def _open(place: Place, external_id: str) -> Operation[tuple[UserRecord, Session
     return user, session
 
 
-def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRecord]:
+def take_over(place: TransactionContext, external_id: str, actor: str) -> Operation[SessionRecord]:
     """Give a conversation to a person, and return the session. Raises `NotFound` if the user has no open session, or
     `Conflict` if another person has taken over."""
     _, session = yield from _open(place, external_id)
@@ -223,7 +230,7 @@ def take_over(place: Place, external_id: str, actor: str) -> Operation[SessionRe
     return session
 
 
-def hand_back(place: Place, external_id: str, actor: str, message: str | None) -> Operation[SessionRecord]:
+def hand_back(place: TransactionContext, external_id: str, actor: str, message: str | None) -> Operation[SessionRecord]:
     """Give a conversation back to the agent, and return the session. If a flow asked for the takeover, the flow
     continues, even if no person has taken over yet. If there is no takeover and no flow has asked for one, nothing
     changes. Raises `NotFound` if the user has no open session."""
@@ -239,7 +246,7 @@ def hand_back(place: Place, external_id: str, actor: str, message: str | None) -
     return session
 
 
-def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operation[Accepted]:
+def say_as_person(place: TransactionContext, external_id: str, text: str, id: str) -> Operation[Accepted]:
     """Send the text of a person, `place.actor`, in a user's session. Return the accepted turn.
 
     - If a person has taken over the session, or if the flow has asked for a takeover, the text goes to the user.
@@ -269,7 +276,7 @@ def say_as_person(place: Place, external_id: str, text: str, id: str) -> Operati
     return Accepted(turn.id, True)
 
 
-def _become_proxy(place: Place, session: SessionRecord, external_id: str) -> Operation[None]:
+def _become_proxy(place: TransactionContext, session: SessionRecord, external_id: str) -> Operation[None]:
     """Make `place.actor` the proxy of a session, the only person who may speak to its flow. Raises `Denied` if another
     person already is the proxy."""
     escalation = read_escalation((yield statement("escalation_by_id", id=session.escalation_id))[0])
@@ -281,7 +288,7 @@ def _become_proxy(place: Place, session: SessionRecord, external_id: str) -> Ope
     yield statement("update_escalations", [escalation_row(escalation)])
 
 
-def note_denial(place: Place, id: str, action: str, subject: str) -> Operation[None]:
+def note_denial(place: TransactionContext, id: str, action: str, subject: str) -> Operation[None]:
     """Write an event about an actor who was not allowed to act. Repeated calls with the same id write it once."""
     event = audit(place.now, place.namespace, "hitl:denied", subject, place.actor, agent=place.agent, action=action)
     yield from once(place.namespace, id, "agents.note_denial", place.now, write_events(event))

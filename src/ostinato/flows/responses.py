@@ -32,7 +32,7 @@ from ostinato.flows.store import (
     statement,
     write_events,
 )
-from ostinato.flows.turns import Place, load_turn, turn_event
+from ostinato.flows.turns import TransactionContext, load_turn, turn_event
 from ostinato.store.contract import Operation, Row
 
 TAKEN = "live_takeover"  # why a message is not sent: a person has taken over
@@ -69,7 +69,13 @@ class Sent:
 
 
 def commit_intent(
-    place: Place, turn_id: str, number: int, candidate: Candidate, policy: Mapping[str, Any], *, unasked: bool = False
+    place: TransactionContext,
+    turn_id: str,
+    number: int,
+    candidate: Candidate,
+    policy: Mapping[str, Any],
+    *,
+    unasked: bool = False,
 ) -> Operation[dict[str, Any]]:
     """Commit a message before it is sent. Return a dict with `key`, `address` and `user`.
 
@@ -101,7 +107,12 @@ def commit_intent(
 
 
 def new_outgoing(
-    place: Place, key: str, turn: TurnRecord, session: SessionRecord, user: UserRecord, candidate: Candidate
+    place: TransactionContext,
+    key: str,
+    turn: TurnRecord,
+    session: SessionRecord,
+    user: UserRecord,
+    candidate: Candidate,
 ) -> OutgoingRecord:
     return OutgoingRecord(
         key,
@@ -119,7 +130,7 @@ def new_outgoing(
 
 
 def prepared_event(
-    place: Place,
+    place: TransactionContext,
     key: str,
     turn: TurnRecord,
     session: SessionRecord,
@@ -152,7 +163,7 @@ def _is_stopped(turn: TurnRecord) -> Operation[bool]:
 
 
 def settle_response(
-    place: Place, turn_id: str, sent: Sent, producer: str, policy: Mapping[str, Any]
+    place: TransactionContext, turn_id: str, sent: Sent, producer: str, policy: Mapping[str, Any]
 ) -> Operation[dict[str, Any]]:
     """Write the result of sending a message. A message that may have been delivered becomes part of the conversation.
     Return the state of the session, which the hook `on_response` gets."""
@@ -178,7 +189,7 @@ def state_of(session: SessionRecord) -> dict[str, Any]:
 
 
 def settled(
-    place: Place,
+    place: TransactionContext,
     sent: Sent,
     turn: TurnRecord,
     session: SessionRecord,
@@ -209,7 +220,13 @@ def settled(
 
 
 def note_response(
-    place: Place, turn_id: str, id: str, event: str, stage: str, reason: str | None, policy: Mapping[str, Any]
+    place: TransactionContext,
+    turn_id: str,
+    id: str,
+    event: str,
+    stage: str,
+    reason: str | None,
+    policy: Mapping[str, Any],
 ) -> Operation[None]:
     """Write an event about a response that failed or was canceled. Repeated calls with the same `id` write it once."""
     _, session, turn = yield from load_turn(turn_id)

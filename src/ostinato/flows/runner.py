@@ -22,13 +22,13 @@ from ostinato.flows.model import (
     ON_ACTIVE_FLOW,
     OUTCOME,
     RESERVED_KEYS,
-    Outcome,
+    FlowOutcome,
     TurnInput,
     TurnOutcome,
 )
 from ostinato.flows.read_values import read_choice, read_truth
 from ostinato.flows.store import read_turn, statement
-from ostinato.flows.turns import Accepted, Place, accept_turn, end_session, load_turn, outcome_of, why_lost
+from ostinato.flows.turns import Accepted, TransactionContext, accept_turn, end_session, load_turn, outcome_of, why_lost
 from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
@@ -88,16 +88,16 @@ def read_turn_input(value: Mapping[str, Any]) -> TurnInput:
     return turn_input
 
 
-def find_place(host: Host, codes: AgentCodes, agent: str, namespace: str, now: Micros) -> Operation[Place]:
-    """Return a `Place`, the context of an agent's transactions. The agent's queue comes from its code or, if this
-    process lacks the code, from its stored declaration. Raises `NotFound` if no node has declared the agent."""
+def find_place(host: Host, codes: AgentCodes, agent: str, namespace: str, now: Micros) -> Operation[TransactionContext]:
+    """Return the context of an agent's transactions. The agent's queue comes from its code or, if this process lacks
+    the code, from its stored declaration. Raises `NotFound` if no node has declared the agent."""
     code = codes.get(agent)
     if code is not None:
-        return Place(namespace, agent, code.settings.queue, now, host.new_id)
+        return TransactionContext(namespace, agent, code.settings.queue, now, host.new_id)
     rows = yield statement("declared_agent", name=agent)
     if not rows:
         raise NotFound(f"there is no agent {agent!r}; no node has declared it yet")
-    return Place(namespace, agent, orjson.loads(rows[0][0])["queue"], now, host.new_id)
+    return TransactionContext(namespace, agent, orjson.loads(rows[0][0])["queue"], now, host.new_id)
 
 
 def turn_function(host_of: Callable[[], Host], codes: AgentCodes) -> Callable[..., Any]:
@@ -139,7 +139,7 @@ async def wait_for_outcome(
 
     async def look() -> dict[str, Any] | None:
         def look_now(now: Micros) -> Operation[TurnOutcome | None]:
-            return look_at_turn(Place(ctx.namespace, agent, "", now, host_of().new_id), turn_id)
+            return look_at_turn(TransactionContext(ctx.namespace, agent, "", now, host_of().new_id), turn_id)
 
         outcome = await write_patiently(host_of(), look_now)
         return None if outcome is None else outcome.as_json()
@@ -152,7 +152,7 @@ async def wait_for_outcome(
     return outcome
 
 
-def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:
+def look_at_turn(place: TransactionContext, turn_id: str) -> Operation[TurnOutcome | None]:
     """Return the outcome of a turn, or None if the turn is in progress. If the run of the turn's session is over, first
     end the session, so that the turn fails. Raises `NotFound` if there is no such turn."""
     rows = yield statement("turn_by_id", id=turn_id)
@@ -169,4 +169,6 @@ def look_at_turn(place: Place, turn_id: str) -> Operation[TurnOutcome | None]:
         yield from end_session(place, session, reason)
     rows = yield statement("turn_by_id", id=turn_id)
     turn = read_turn(rows[0])
-    return outcome_of(turn) if turn.outcome is not None else TurnOutcome(Outcome.FAILED, f"session_{reason}", turn_id)
+    return (
+        outcome_of(turn) if turn.outcome is not None else TurnOutcome(FlowOutcome.FAILED, f"session_{reason}", turn_id)
+    )

@@ -46,8 +46,8 @@ from ostinato.flows.model import (
     MAIL,
     OPTED_OUT,
     Delivery,
+    FlowOutcome,
     MessageRecord,
-    Outcome,
     SessionStatus,
     TurnOutcome,
     TurnRecord,
@@ -59,7 +59,7 @@ from ostinato.flows.routers import CHOSEN, Detector, Routed, SchemaFlow
 from ostinato.flows.store import fetch_patiently, read_message, read_user, statement
 from ostinato.flows.tool_context import ToolContext
 from ostinato.flows.transports import OutgoingMessage, read_provider_id
-from ostinato.flows.turns import Place, Spent
+from ostinato.flows.turns import Spent, TransactionContext
 from ostinato.flows.views import user_info, user_json
 from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
@@ -114,19 +114,19 @@ class LiveTurn:
         self.cost += reply["cost"]
 
     @property
-    def outcome(self) -> tuple[Outcome, str | None]:
+    def outcome(self) -> tuple[FlowOutcome, str | None]:
         """The outcome that the turn would have if it ended now, and the reason. The reason is None if there is none."""
         if self.broken is not None:
-            return Outcome.FAILED, self.broken
+            return FlowOutcome.FAILED, self.broken
         if self.delivered:
-            return Outcome.SUCCESS, None
+            return FlowOutcome.SUCCESS, None
         if self.failure is not None:
-            return Outcome.FAILED, self.failure
+            return FlowOutcome.FAILED, self.failure
         if self.held == TAKEN and self.source == "scheduled":
-            return Outcome.CANCELED_HITL, "hitl_live_takeover"
+            return FlowOutcome.CANCELED_HITL, "hitl_live_takeover"
         if self.held in (OPTED_OUT, CAMPAIGN_STOPPED) and self.source != "inbound":
-            return Outcome.SKIPPED, self.held
-        return Outcome.SUCCESS, self.held
+            return FlowOutcome.SKIPPED, self.held
+        return FlowOutcome.SUCCESS, self.held
 
     @property
     def spent(self) -> Spent:
@@ -174,11 +174,11 @@ class SessionActor:
 
     # Steps
 
-    def place(self, now: Micros | None = None) -> Place:
+    def place(self, now: Micros | None = None) -> TransactionContext:
         now = self.host.engine().clock.now() if now is None else now
-        return Place(self.ctx.namespace, self.agent.name, self.agent.settings.queue, now, self.host.new_id)
+        return TransactionContext(self.ctx.namespace, self.agent.name, self.agent.settings.queue, now, self.host.new_id)
 
-    async def write(self, name: str, make: Callable[[Place], Operation[T]]) -> T:
+    async def write(self, name: str, make: Callable[[TransactionContext], Operation[T]]) -> T:
         """Execute one transaction as a step, and return its result."""
 
         async def run() -> T:
@@ -278,7 +278,7 @@ class SessionActor:
         """Begin a turn, and return it. Return None if the turn is already over, for example because it was skipped, or
         because a person has taken over."""
 
-        def read(place: Place) -> Operation[dict[str, Any] | None]:
+        def read(place: TransactionContext) -> Operation[dict[str, Any] | None]:
             turn, over = yield from turns.begin_turn(place, turn_id)
             return None if over is not None else (yield from self._facts(turn))
 
@@ -289,7 +289,7 @@ class SessionActor:
         """Begin a turn for a flow whose wait is over. `cause` says what ended the wait."""
         key = f"resume/{self.ctx.uuid()}"
 
-        def read(place: Place) -> Operation[dict[str, Any]]:
+        def read(place: TransactionContext) -> Operation[dict[str, Any]]:
             turn = yield from turns.resume_turn(place, self.session_id, key, cause)
             return (yield from self._facts(turn))
 
@@ -310,7 +310,7 @@ class SessionActor:
         return self.turn
 
     async def finish(
-        self, outcome: Outcome | None = None, reason: str | None = None, *, waits: str | None = None
+        self, outcome: FlowOutcome | None = None, reason: str | None = None, *, waits: str | None = None
     ) -> TurnOutcome | None:
         """Finish the current turn and return its outcome. Return None if there is no current turn."""
         ended = self._end_turn(outcome, reason)
@@ -318,13 +318,15 @@ class SessionActor:
             return None
         turn, final, why = ended
 
-        def write(place: Place) -> Operation[dict[str, Any]]:
+        def write(place: TransactionContext) -> Operation[dict[str, Any]]:
             written = yield from turns.complete_turn(place, turn.id, final, why, turn.spent, waits)
             return written.as_json()
 
         return TurnOutcome.from_json(await self.write("finish", write))
 
-    def _end_turn(self, outcome: Outcome | None, reason: str | None) -> tuple[LiveTurn, Outcome, str | None] | None:
+    def _end_turn(
+        self, outcome: FlowOutcome | None, reason: str | None
+    ) -> tuple[LiveTurn, FlowOutcome, str | None] | None:
         """Clear the current turn. Return the turn, its outcome and the reason. If `outcome` is None, the outcome comes
         from `LiveTurn.outcome`. If there is no current turn, return None instead of the three values."""
         turn, self.turn = self.turn, None
@@ -361,7 +363,7 @@ class SessionActor:
         if turn.source == "human":
             await self.speak_for_person()
         elif turn.source == "resumed":  # a person's decision that came after the flow had ended
-            await self.finish(Outcome.SKIPPED, "nothing_waits")
+            await self.finish(FlowOutcome.SKIPPED, "nothing_waits")
         elif (decision := await self.gate()) is not None:
             if decision["action"] == "route_flow":
                 await self._start_flow(decision["flow"], decision.get("input"))
@@ -389,7 +391,7 @@ class SessionActor:
         decision = await self._before_llm()
         turn.policy["before_llm"] = decision["action"]
         if decision["action"] == "end":
-            await self.finish(Outcome.SKIPPED, decision.get("reason") or "policy_end")
+            await self.finish(FlowOutcome.SKIPPED, decision.get("reason") or "policy_end")
             return None
         if decision["action"] == "skip_llm":
             if decision.get("reply"):
@@ -1014,7 +1016,7 @@ class SessionActor:
                 turn.flow = self.flow
                 return turn
             else:
-                await self.finish(Outcome.SKIPPED, "nothing_waits", waits=what)
+                await self.finish(FlowOutcome.SKIPPED, "nothing_waits", waits=what)
 
     def _first_expiry(self) -> datetime | None:
         expiries = [expires for _, expires in self.deferred if expires is not None]
@@ -1035,7 +1037,7 @@ class SessionActor:
             self.deferred.append((turn.id, turn.expires))
             self.turn = None
             return
-        await self.finish(Outcome.SKIPPED, "flow_active", waits=what)
+        await self.finish(FlowOutcome.SKIPPED, "flow_active", waits=what)
 
     async def _inbound_during(self, turn: LiveTurn, accepts: Callable[[LiveTurn], bool], aside: str, what: str) -> bool:
         """Handle a user's message that came while a flow waits. Return whether the flow gets the message. If the hook
@@ -1062,7 +1064,7 @@ class SessionActor:
             await self.guard(self._answer)
             await self.finish(waits=what)
         else:
-            await self.finish(Outcome.SKIPPED, "waiting_for_people", waits=what)
+            await self.finish(FlowOutcome.SKIPPED, "waiting_for_people", waits=what)
         return False
 
 
@@ -1098,7 +1100,7 @@ def facts_of(
     }
 
 
-def _stop_session(place: Place, session_id: str) -> Operation[None]:
+def _stop_session(place: TransactionContext, session_id: str) -> Operation[None]:
     session = yield from turns.lock_session(session_id)
     if session.ended is None:
         yield from turns.end_session(place, session, "canceled")

@@ -8,9 +8,9 @@ from ostinato.engine.outages import read_patiently
 from ostinato.flows.model import (
     Delivery,
     EscalationRecord,
+    FlowOutcome,
     Hitl,
     MessageRecord,
-    Outcome,
     OutgoingRecord,
     SessionRecord,
     SessionStatus,
@@ -62,7 +62,7 @@ user_row = writer(_columns("agent_user"))
 read_session = reader(SessionRecord, _columns("session"), status=SessionStatus, hitl=Hitl)
 session_row = writer(f"{name}.value" if name in ("status", "hitl") else name for name in _columns("session"))
 read_turn = reader(
-    TurnRecord, _columns("turn"), outcome=lambda text: None if text is None else Outcome(text), hitl=Hitl
+    TurnRecord, _columns("turn"), outcome=lambda text: None if text is None else FlowOutcome(text), hitl=Hitl
 )
 turn_row = writer(
     (f"{name}.value" if name == "hitl" else name for name in _columns("turn")),

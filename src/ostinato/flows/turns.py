@@ -24,9 +24,9 @@ from ostinato.flows.model import (
     OPTED_OUT,
     OUTCOME,
     EscalationRecord,
+    FlowOutcome,
     Hitl,
     MessageRecord,
-    Outcome,
     SessionRecord,
     SessionStatus,
     TurnInput,
@@ -60,7 +60,7 @@ ASKED_FOR = "escalation/"  # prefix of `takeover` while a flow has asked for a t
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TransactionContext:
     """The context of a transaction. `queue` is the agent's queue. `new_id` makes ids that sort by time."""
 
     namespace: str
@@ -92,7 +92,9 @@ class Accepted:
 # Accepting
 
 
-def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = None) -> Operation[Accepted]:
+def accept_turn(
+    place: TransactionContext, turn_input: TurnInput, profile: Profile | None = None
+) -> Operation[Accepted]:
     """Store an input as a turn, and send the turn to the user's session.
 
     - If the user already has a turn with the same key, return that turn.
@@ -103,7 +105,7 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
     """
     user = yield from _user(place, turn_input, profile or Profile())
     if user is None:
-        return Accepted("", True, TurnOutcome(Outcome.SKIPPED, "unknown_user"))
+        return Accepted("", True, TurnOutcome(FlowOutcome.SKIPPED, "unknown_user"))
     rows = yield statement("turn_by_key", user=user.id, key=turn_input.key)
     if rows:
         turn = read_turn(rows[0])
@@ -116,7 +118,7 @@ def accept_turn(place: Place, turn_input: TurnInput, profile: Profile | None = N
     if reason is not None:
         refused = replace(turn, session_id=None)
         yield statement("insert_turns", [turn_row(refused)])
-        outcome = yield from finish_turn(place, refused, None, Outcome.SKIPPED, reason)
+        outcome = yield from finish_turn(place, refused, None, FlowOutcome.SKIPPED, reason)
         return Accepted(turn.id, True, outcome)
     yield from hand_over(place, user, session, turn)
     return Accepted(turn.id, True)
@@ -137,7 +139,7 @@ def _refusal(turn_input: TurnInput, user: UserRecord, session: SessionRecord | N
     return None if active or turn_input.bootstrap else "bootstrap_disabled"
 
 
-def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[UserRecord | None]:
+def _user(place: TransactionContext, turn_input: TurnInput, profile: Profile) -> Operation[UserRecord | None]:
     """Lock and return the user of an input. If the user is unknown and the input is a message of the user, create the
     user. If the user is unknown and the input is something else, for example a scheduled turn, return None."""
     user = yield from lock_user(place, turn_input.user)
@@ -146,13 +148,13 @@ def _user(place: Place, turn_input: TurnInput, profile: Profile) -> Operation[Us
     return (yield from create_user(place, turn_input.user, profile, active=place.now))
 
 
-def lock_user(place: Place, external_id: str) -> Operation[UserRecord | None]:
+def lock_user(place: TransactionContext, external_id: str) -> Operation[UserRecord | None]:
     """Lock and return a user, or return None if the agent has no such user."""
     rows = yield statement("lock_agent_user", namespace=place.namespace, agent=place.agent, user=external_id)
     return read_user(rows[0]) if rows else None
 
 
-def lock_known_user(place: Place, external_id: str) -> Operation[UserRecord]:
+def lock_known_user(place: TransactionContext, external_id: str) -> Operation[UserRecord]:
     """Lock and return a user. Raises `NotFound` if the agent has no such user."""
     user = yield from lock_user(place, external_id)
     if user is None:
@@ -161,7 +163,7 @@ def lock_known_user(place: Place, external_id: str) -> Operation[UserRecord]:
 
 
 def create_user(
-    place: Place, external_id: str, profile: Profile, *, active: Micros | None = None
+    place: TransactionContext, external_id: str, profile: Profile, *, active: Micros | None = None
 ) -> Operation[UserRecord]:
     """Insert, lock and return a user. If another transaction has just inserted the same user, lock and return that
     user."""
@@ -180,7 +182,7 @@ def create_user(
     return (yield from lock_known_user(place, external_id))
 
 
-def _note_inbound(place: Place, user: UserRecord, profile: Profile) -> Operation[None]:
+def _note_inbound(place: TransactionContext, user: UserRecord, profile: Profile) -> Operation[None]:
     """Store the time of a user's message, and the name and address from `profile`."""
     name, address = profile.name or user.name, profile.address or user.address
     if (name, address) != (user.name, user.address):
@@ -191,7 +193,7 @@ def _note_inbound(place: Place, user: UserRecord, profile: Profile) -> Operation
         yield statement("touch_agent_user", id=user.id, now=place.now)
 
 
-def new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecord:
+def new_turn(place: TransactionContext, turn_input: TurnInput, user: UserRecord) -> TurnRecord:
     correlation = {
         "schedule_id": turn_input.schedule_id,
         "scheduled_for": turn_input.scheduled_for,
@@ -228,7 +230,7 @@ def new_turn(place: Place, turn_input: TurnInput, user: UserRecord) -> TurnRecor
     )
 
 
-def open_session(place: Place, user: UserRecord) -> Operation[SessionRecord | None]:
+def open_session(place: TransactionContext, user: UserRecord) -> Operation[SessionRecord | None]:
     """Return the user's open session. Return None if there is none. If the run of the session is over, end the session
     and return None. The caller must have locked the user."""
     rows = yield statement("open_session", user=user.id)
@@ -242,7 +244,7 @@ def open_session(place: Place, user: UserRecord) -> Operation[SessionRecord | No
 
 
 def hand_over(
-    place: Place, user: UserRecord, session: SessionRecord | None, turn: TurnRecord
+    place: TransactionContext, user: UserRecord, session: SessionRecord | None, turn: TurnRecord
 ) -> Operation[SessionRecord]:
     """Send a turn to the run of `session`, and return the session that got the turn.
 
@@ -258,7 +260,7 @@ def hand_over(
                 raise refusal(session.run_id, refused)
             turn.session_id = session.id
             yield statement("insert_turns", [turn_row(turn)])
-            yield from finish_turn(place, turn, session, Outcome.FAILED, "mailbox_full")
+            yield from finish_turn(place, turn, session, FlowOutcome.FAILED, "mailbox_full")
             return session
         if refused:  # its run has failed, or was stopped from outside
             yield from end_session(place, session, (yield from why_lost(session)) or "lost")
@@ -279,7 +281,7 @@ def hand_over(
     return session
 
 
-def _begin_session(place: Place, user: UserRecord, turn: TurnRecord) -> Operation[SessionRecord]:
+def _begin_session(place: TransactionContext, user: UserRecord, turn: TurnRecord) -> Operation[SessionRecord]:
     session, run = new_session(place, user)
     yield statement("insert_sessions", [session_row(session)])
     yield from start_with_messages(run, None, [mail_to(place, run.id, turn.id)], place.now)
@@ -293,7 +295,7 @@ _PATIENT = write_options(Options(crashes=10))
 
 
 def new_session(
-    place: Place, user: UserRecord, priority: int = 0, active: Micros | None = None
+    place: TransactionContext, user: UserRecord, priority: int = 0, active: Micros | None = None
 ) -> tuple[SessionRecord, Run]:
     """Return the records of a new session and of its run.
 
@@ -322,12 +324,12 @@ def new_session(
     return session, run
 
 
-def mail_to(place: Place, run_id: str, turn_id: str) -> Message:
+def mail_to(place: TransactionContext, run_id: str, turn_id: str) -> Message:
     """Return the message that brings a turn to the run of a session."""
     return Message(run_id, turn_id, MAIL, orjson.dumps({"turn": turn_id}).decode(), place.now, place.actor)
 
 
-def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[None]:
+def end_session(place: TransactionContext, session: SessionRecord, reason: str) -> Operation[None]:
     """End a session. Its unfinished turns fail."""
     session.status, session.ended, session.reason = SessionStatus.ENDED, place.now, reason
     session.flow = session.flow_version = session.waits = session.takeover = session.escalation_id = None
@@ -335,7 +337,7 @@ def end_session(place: Place, session: SessionRecord, reason: str) -> Operation[
     yield statement("update_sessions", [session_row(session)])
     yield from cancel_escalations(place, session)
     for turn in map(read_turn, (yield statement("open_turns", session=session.id))):
-        yield from finish_turn(place, turn, session, Outcome.FAILED, f"session_{reason}")
+        yield from finish_turn(place, turn, session, FlowOutcome.FAILED, f"session_{reason}")
     yield sql("insert_events", [session_event(place, session, "flow:session_ended", reason=reason)])
 
 
@@ -365,7 +367,7 @@ def end_if_lost(session_id: str, user_id: str, now: Micros, new_id: Callable[[Mi
     session = read_session(rows[0]) if rows else None
     if session is None or session.ended is not None or (reason := (yield from why_lost(session))) is None:
         return False
-    yield from end_session(Place(session.namespace, session.agent, "", now, new_id), session, reason)
+    yield from end_session(TransactionContext(session.namespace, session.agent, "", now, new_id), session, reason)
     yield sql("notify")
     return True
 
@@ -375,7 +377,7 @@ def has_person(session: SessionRecord) -> bool:
     return session.takeover is not None and not session.takeover.startswith(ASKED_FOR)
 
 
-def cancel_escalations(place: Place, session: SessionRecord) -> Operation[None]:
+def cancel_escalations(place: TransactionContext, session: SessionRecord) -> Operation[None]:
     pending = [read_escalation(row) for row in (yield statement("pending_escalations", session=session.id))]
     if not pending:
         return
@@ -405,7 +407,7 @@ def lock_session(session_id: str) -> Operation[SessionRecord]:
     return read_session((yield statement("session_by_id", id=session_id))[0])  # as it is after the wait for the lock
 
 
-def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOutcome | None]]:
+def begin_turn(place: TransactionContext, turn_id: str) -> Operation[tuple[TurnRecord, TurnOutcome | None]]:
     """Begin a turn. Return the turn and its outcome. The outcome is None if the turn must still be handled.
 
     - If the user has opted out, a scheduled turn is skipped.
@@ -420,18 +422,18 @@ def begin_turn(place: Place, turn_id: str) -> Operation[tuple[TurnRecord, TurnOu
         return turn, outcome_of(turn)
     state = session.hitl_state
     if turn.source == "scheduled" and user.consent == OPTED_OUT:
-        return turn, (yield from finish_turn(place, turn, session, Outcome.SKIPPED, OPTED_OUT))
+        return turn, (yield from finish_turn(place, turn, session, FlowOutcome.SKIPPED, OPTED_OUT))
     if turn.source == "scheduled" and (refused := (yield from _schedule_refusal(turn))) is not None:
-        return turn, (yield from finish_turn(place, turn, session, Outcome.SKIPPED, refused))
+        return turn, (yield from finish_turn(place, turn, session, FlowOutcome.SKIPPED, refused))
     if turn.source == "scheduled" and state.active:
-        return turn, (yield from finish_turn(place, turn, session, Outcome.CANCELED_HITL, f"hitl_{state.value}"))
+        return turn, (yield from finish_turn(place, turn, session, FlowOutcome.CANCELED_HITL, f"hitl_{state.value}"))
     if turn.source == "inbound" and session.takeover is not None:
         event = turn_event(place, turn, "hitl:forwarded", session, to=session.takeover, text=turn.text)
         yield sql("notify")
         if turn.status == "queued":
             yield sql("insert_events", [event])
         if not _is_to_be_confirmed(turn):
-            return turn, (yield from finish_turn(place, turn, session, Outcome.SUCCESS, "forwarded"))
+            return turn, (yield from finish_turn(place, turn, session, FlowOutcome.SUCCESS, "forwarded"))
     if turn.status == "queued":
         turn.status, turn.started, turn.hitl = "running", place.now, state
         yield statement("update_turns", [turn_row(turn)])
@@ -458,7 +460,7 @@ def _schedule_refusal(turn: TurnRecord) -> Operation[str | None]:
     return (yield from find_refusal(turn.namespace, turn.agent, turn.schedule_id, asked=asked))
 
 
-def resume_turn(place: Place, session_id: str, key: str, cause: str) -> Operation[TurnRecord]:
+def resume_turn(place: TransactionContext, session_id: str, key: str, cause: str) -> Operation[TurnRecord]:
     """Begin a turn because the wait of a flow is over. Repeated calls with the same key return the same turn."""
     session = yield from lock_session(session_id)
     rows = yield statement("turn_by_key", user=session.user_id, key=key)
@@ -509,9 +511,9 @@ class Spent:
 
 
 def complete_turn(
-    place: Place,
+    place: TransactionContext,
     turn_id: str,
-    outcome: Outcome,
+    outcome: FlowOutcome,
     reason: str | None,
     spent: Spent,
     waits: str | None = None,
@@ -525,7 +527,9 @@ def complete_turn(
     return (yield from finish_turn(place, turn, session, outcome, reason))
 
 
-def _note_spent(place: Place, turn: TurnRecord, session: SessionRecord, spent: Spent, waits: str | None) -> None:
+def _note_spent(
+    place: TransactionContext, turn: TurnRecord, session: SessionRecord, spent: Spent, waits: str | None
+) -> None:
     turn.producer = spent.producer  # type: ignore[assignment]
     turn.policy = orjson.dumps(dict(spent.policy or {})).decode()
     turn.delivered, turn.model_calls = spent.delivered, spent.model_calls
@@ -535,7 +539,12 @@ def _note_spent(place: Place, turn: TurnRecord, session: SessionRecord, spent: S
 
 
 def completed(
-    place: Place, turn: TurnRecord, session: SessionRecord, outcome: Outcome, reason: str | None, spent: Spent
+    place: TransactionContext,
+    turn: TurnRecord,
+    session: SessionRecord,
+    outcome: FlowOutcome,
+    reason: str | None,
+    spent: Spent,
 ) -> Row:
     """Set the outcome and `spent` in the record of a turn, and update the record of its session. Return the row of the
     turn's event. The caller must write both records and the event. Call this only for a turn after which no flow waits.
@@ -545,15 +554,15 @@ def completed(
 
 
 _EVENTS = {
-    Outcome.SUCCESS: "flow:turn_succeeded",
-    Outcome.SKIPPED: "flow:turn_skipped",
-    Outcome.FAILED: "flow:turn_failed",
-    Outcome.CANCELED_HITL: "flow:turn_canceled_hitl",
+    FlowOutcome.SUCCESS: "flow:turn_succeeded",
+    FlowOutcome.SKIPPED: "flow:turn_skipped",
+    FlowOutcome.FAILED: "flow:turn_failed",
+    FlowOutcome.CANCELED_HITL: "flow:turn_canceled_hitl",
 }
 
 
 def finish_turn(
-    place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
+    place: TransactionContext, turn: TurnRecord, session: SessionRecord | None, outcome: FlowOutcome, reason: str | None
 ) -> Operation[TurnOutcome]:
     """Write the outcome of a turn, and return the outcome. If a run waits for the outcome (`turn.reply_to`), also send
     the outcome to that run. The caller must have locked the user."""
@@ -569,7 +578,7 @@ def finish_turn(
 
 
 def _finished(
-    place: Place, turn: TurnRecord, session: SessionRecord | None, outcome: Outcome, reason: str | None
+    place: TransactionContext, turn: TurnRecord, session: SessionRecord | None, outcome: FlowOutcome, reason: str | None
 ) -> Row:
     """Set the outcome of a turn in its record. Return the row of the turn's event."""
     turn.status, turn.outcome, turn.reason, turn.finished = "done", outcome, reason, place.now
@@ -579,12 +588,12 @@ def _finished(
     )
 
 
-def skip_turns(place: Place, turn_ids: Sequence[str], reason: str) -> Operation[None]:
+def skip_turns(place: TransactionContext, turn_ids: Sequence[str], reason: str) -> Operation[None]:
     """Finish turns of one session as skipped, unless they are over."""
     for turn_id in turn_ids:
         _, session, turn = yield from load_turn(turn_id)
         if turn.outcome is None:
-            yield from finish_turn(place, turn, session, Outcome.SKIPPED, reason)
+            yield from finish_turn(place, turn, session, FlowOutcome.SKIPPED, reason)
 
 
 def outcome_of(turn: TurnRecord) -> TurnOutcome:
@@ -593,7 +602,7 @@ def outcome_of(turn: TurnRecord) -> TurnOutcome:
     return TurnOutcome(turn.outcome, turn.reason, turn.id, turn.session_id, turn.delivered, turn.hitl, turn.flow)
 
 
-def let_session_go(place: Place, session_id: str, status: SessionStatus, reason: str) -> Operation[bool]:
+def let_session_go(place: TransactionContext, session_id: str, status: SessionStatus, reason: str) -> Operation[bool]:
     """Set a session's status to `idle` or `ended`, and return whether that was possible.
 
     It is not possible while a turn is unfinished, or while a person is involved in the session (`Hitl.active`). If the
@@ -615,7 +624,13 @@ def let_session_go(place: Place, session_id: str, status: SessionStatus, reason:
 
 
 def set_flow(
-    place: Place, session_id: str, turn_id: str, flow: str | None, version: int | None, event: str, **data: Any
+    place: TransactionContext,
+    session_id: str,
+    turn_id: str,
+    flow: str | None,
+    version: int | None,
+    event: str,
+    **data: Any,
 ) -> Operation[None]:
     """Set the active flow of a session, and write an event.
 
@@ -661,7 +676,9 @@ def expiry_of(turn: TurnRecord) -> Micros:
     return turn.created + int(orjson.loads(turn.metadata).get("defer_max", DEFER_MAX))
 
 
-def turn_event(place: Place, turn: TurnRecord, name: str, session: SessionRecord | None, **data: Any) -> Row:
+def turn_event(
+    place: TransactionContext, turn: TurnRecord, name: str, session: SessionRecord | None, **data: Any
+) -> Row:
     body = {
         "agent": turn.agent,
         "user_id": turn.user_id,
@@ -678,7 +695,7 @@ def turn_event(place: Place, turn: TurnRecord, name: str, session: SessionRecord
     return audit(place.now, turn.namespace, name, turn.id, turn.actor or place.actor, **body)
 
 
-def session_event(place: Place, session: SessionRecord, name: str, **data: Any) -> Row:
+def session_event(place: TransactionContext, session: SessionRecord, name: str, **data: Any) -> Row:
     return audit(
         place.now,
         session.namespace,
@@ -691,7 +708,7 @@ def session_event(place: Place, session: SessionRecord, name: str, **data: Any) 
     )
 
 
-def escalation_event(place: Place, escalation: EscalationRecord, name: str, **data: Any) -> Row:
+def escalation_event(place: TransactionContext, escalation: EscalationRecord, name: str, **data: Any) -> Row:
     body = {
         "agent": escalation.agent,
         "user_id": escalation.user_id,

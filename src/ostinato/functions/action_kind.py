@@ -12,12 +12,12 @@ from ostinato.functions.model import KIND
 from ostinato.functions.store import statement
 from ostinato.model import Run
 from ostinato.schedules.actions import INPUT, ActionKind
-from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.model import Schedule, ScheduleAction
 from ostinato.start_checks import RunBuilder
 from ostinato.store.contract import Operation
 
 
-def action_run(action: Action, namespace: str) -> Run:
+def action_run(action: ScheduleAction, namespace: str) -> Run:
     """Return the run that an action starts, without id and times. Raises OstinatoError if the action is invalid."""
     name, input = action.input.get(KIND), action.input.get(INPUT) or {}
     if not isinstance(name, str) or not name or not isinstance(input, Mapping):

@@ -31,7 +31,7 @@ from ostinato.errors import (
 )
 from ostinato.functions.body import FunctionBody
 from ostinato.functions.children import Children, function_run
-from ostinato.functions.definition import Codes, make_code
+from ostinato.functions.definition import FunctionCodes, make_code
 from ostinato.functions.drawing import draw_steps
 from ostinato.functions.model import KIND, FunctionRecord, Message, StepRecord
 from ostinato.functions.operations import Sending, refusal, start_with_messages
@@ -98,11 +98,11 @@ class FunctionHandle(Generic[T_co]):
 
 
 @dataclass(slots=True)
-class Around:
+class FunctionApiContext:
     """The objects that the `Functions` of all namespaces share."""
 
     host: Host
-    codes: Codes
+    codes: FunctionCodes
     starts: Committer[tuple[Run, Timer | None], Started] | None = None
     sends: Committer[Sending, str] | None = None
     body: FunctionBody | None = None
@@ -111,18 +111,18 @@ class Around:
 class Functions:
     """Declare functions, start them, send them messages, watch and stop them."""
 
-    def __init__(self, around: Around, namespace: str, actor: str | None) -> None:
-        self._around = around
+    def __init__(self, context: FunctionApiContext, namespace: str, actor: str | None) -> None:
+        self._context = context
         self._namespace = namespace
         self._actor = actor
 
     def within(self, namespace: str, actor: str | None) -> Functions:
-        return Functions(self._around, namespace, actor)
+        return Functions(self._context, namespace, actor)
 
     @property
-    def codes(self) -> Codes:
+    def codes(self) -> FunctionCodes:
         """The functions whose code this process has."""
-        return self._around.codes
+        return self._context.codes
 
     # Declaring
 
@@ -148,7 +148,7 @@ class Functions:
         `options` are queue, priority, serial_key, serial_hold and concurrency."""
 
         def add(function: F) -> F:
-            self._around.codes.add(make_code(function, name=name, version=version, pinned=pinned, options=options))
+            self._context.codes.add(make_code(function, name=name, version=version, pinned=pinned, options=options))
             return function
 
         if function is None:
@@ -197,7 +197,7 @@ class Functions:
         - Raises `FunctionOver` if messages are sent to a run that has ended.
         """
         check_request_id(request_id)
-        name = self._around.codes.named(function)
+        name = self._context.codes.named(function)
         run, deadline = await self.prepare(name, input, id=id, at=at, **options)
         now = run.created
         if send is not None and not isinstance(send, Mapping):
@@ -213,14 +213,14 @@ class Functions:
                 run, deadline, messages, now, request_id, digest(id, at, input, options, send)
             )
         elif messages:
-            store = self._around.host.store
+            store = self._context.host.store
             started = await store.run(lambda _: start_with_messages(replace(run), deadline, messages, now))
         else:
-            starts = self._around.starts
+            starts = self._context.starts
             if starts is None:
                 raise OstinatoError("the app is not running; use `async with app:` or `async with app.connected():`")
             started = await starts.write((run, deadline))
-        self._around.host.engine().nudge(timers=deadline is not None or run.due > now)
+        self._context.host.engine().nudge(timers=deadline is not None or run.due > now)
         if not started.new:
             await self._check_same(started.id, name, id)
             for message in messages:
@@ -238,7 +238,7 @@ class Functions:
     ) -> tuple[Run, Timer | None]:
         """Check the arguments as `start` does, but start nothing. Return two values: a new run, and the timer of its
         deadline. The timer is None if there is no deadline. The caller must store both, together with its own rows."""
-        name = self._around.codes.named(function)
+        name = self._context.codes.named(function)
         definition = await self._find(name)
         now = self._now()
         return function_run(
@@ -246,7 +246,7 @@ class Functions:
             definition,
             input,
             options,
-            id=self._around.host.new_id(now),
+            id=self._context.host.new_id(now),
             key=id,
             at=at,
             namespace=self._namespace,
@@ -268,30 +268,30 @@ class Functions:
             return [started.id, started.new]
 
         what = f"start function {run.name} {asked}"
-        id, new = await run_once(self._around.host.store, self._namespace, request_id, what, now, work)
+        id, new = await run_once(self._context.host.store, self._namespace, request_id, what, now, work)
         return Started(id, new)
 
     async def _check_same(self, run_id: str, name: str, id: str | None) -> None:
         """Raise Conflict if the run `run_id` is not a run of the function `name`."""
-        rows = await self._around.host.store.read(lambda _: _read(sql("runs_by_ids", [(run_id,)])))
+        rows = await self._context.host.store.read(lambda _: _read(sql("runs_by_ids", [(run_id,)])))
         if rows and (run := whole_run(rows[0])) and (run.kind, run.name) != (KIND, name):
             raise Conflict(f"the id {id!r} belongs to {run.kind} {run.name!r}; choose another")
 
     async def find(self, name: str) -> Handler | Declaration | None:
         """Return the handler of a function if this process has its code. Otherwise return the declaration that another
         process has stored. Return None if no process has declared the function."""
-        code = self._around.codes.newest(name)
+        code = self._context.codes.newest(name)
         if code is not None:
             return code.handler
-        rows = await self._around.host.store.read(lambda _: _read(statement("declared_code", name=name)))
+        rows = await self._context.host.store.read(lambda _: _read(statement("declared_code", name=name)))
         return Declaration.read(name, rows[0][3]) if rows else None
 
     async def _find(self, name: str) -> Handler | Declaration:
         definition = await self.find(name)
         if definition is not None:
             return definition
-        rows = await self._around.host.store.read(lambda _: _read(statement("declared_codes")))
-        names = {row[0] for row in rows} | {code.name for code in self._around.codes}
+        rows = await self._context.host.store.read(lambda _: _read(statement("declared_codes")))
+        names = {row[0] for row in rows} | {code.name for code in self._context.codes}
         hint = did_you_mean(name, names) or "no node has declared it yet; declare it with @app.function()"
         raise NotFound(f"there is no function {name!r}; {hint}")
 
@@ -312,7 +312,7 @@ class Functions:
         await self._send(self._message(run_id, name, payload, id, now))
 
     async def _send(self, message: Message) -> None:
-        sends = self._around.sends
+        sends = self._context.sends
         if sends is None:
             raise OstinatoError("the app is not running; use `async with app:` or `async with app.connected():`")
         answer = await sends.write(Sending(message, self._namespace))
@@ -327,7 +327,7 @@ class Functions:
     def _message(self, run_id: str, name: str, payload: Any, id: str | None, now: Micros) -> Message:
         check_text(name, "the message's name")
         text = None if payload is None else to_json(payload, "the message")
-        return Message(run_id, id or self._around.host.new_id(now), name, text, now, self._actor)
+        return Message(run_id, id or self._context.host.new_id(now), name, text, now, self._actor)
 
     # Watching
 
@@ -374,11 +374,11 @@ class Functions:
             functions = {record.run_id: record for record in map(read_function, kept)}
             return [function_info(run, functions.get(run.id)) for run in runs]
 
-        return await self._around.host.store.read(page)
+        return await self._context.host.store.read(page)
 
     async def declared(self) -> Sequence[DeclaredInfo]:
         """Return the functions that nodes have declared: one entry for each name and version."""
-        rows = await self._around.host.store.read(lambda _: _read(statement("declared_codes")))
+        rows = await self._context.host.store.read(lambda _: _read(statement("declared_codes")))
         return tuple(
             DeclaredInfo(name, version, code, to_datetime(updated)) for name, version, code, _, updated in rows
         )
@@ -390,7 +390,7 @@ class Functions:
             counts = yield statement("unfinished_functions", namespace=self._namespace)
             return counts, (yield statement("declared_codes"))
 
-        counts, declared = await self._around.host.store.read(look)
+        counts, declared = await self._context.host.store.read(look)
         codes = {(name, version): code for name, version, code, _, _ in declared}
         newest = {name: (version, code) for name, version, code, _, _ in declared}
         drained: dict[tuple[Any, ...], DrainInfo] = {}
@@ -415,7 +415,7 @@ class Functions:
     async def result(self, id: str, timeout: Length | None = None) -> Any:
         """Wait for the end of a run, and return its result. Logs a warning if no node runs on the store. Raises the
         same errors as `FunctionHandle.result`."""
-        host = self._around.host
+        host = self._context.host
         run = await self._run(id)
         seconds = None if timeout is None else read_length(timeout, "timeout") / SECOND
         if seconds is not None and seconds < 0:
@@ -438,7 +438,7 @@ class Functions:
         return run_info(await self._run(id))
 
     async def _run(self, id: str) -> Run:
-        return await self._around.host.store.read(lambda _: _find_run(self._namespace, id))
+        return await self._context.host.store.read(lambda _: _find_run(self._namespace, id))
 
     async def _load(self, id: str, *, steps: bool = False) -> tuple[Run, FunctionRecord | None, Sequence[StepRecord]]:
         def look(_: int) -> Operation[tuple[Run, FunctionRecord | None, Sequence[StepRecord]]]:
@@ -447,7 +447,7 @@ class Functions:
             records = (yield statement("steps_of", run=run.id)) if steps else []
             return run, read_function(kept[0]) if kept else None, [read_step(row) for row in records]
 
-        return await self._around.host.store.read(look)
+        return await self._context.host.store.read(look)
 
     async def replay(self, id: str) -> Sequence[StepInfo]:
         """Replay the record of a run with the code of this process. The replay has no effects. Return the operations
@@ -457,7 +457,7 @@ class Functions:
         - Raises `NotFound` if there is no such run, or if this process has no code for it.
         """
         run, function, steps = await self._load(id, steps=True)
-        codes, host = self._around.codes, self._around.host
+        codes, host = self._context.codes, self._context.host
         code = codes.newest(run.name)
         if function is not None:
             code = codes.to_go_on(run.name, function.version, function.pinned) or code
@@ -483,7 +483,7 @@ class Functions:
 
     async def _stop(self, id: str, status: Status, reason: str, request_id: str | None) -> str:
         run = await self._run(id)
-        engine = self._around.host.engine()
+        engine = self._context.host.engine()
         now = engine.clock.now()
         force = status is Status.TERMINATED
 
@@ -492,15 +492,15 @@ class Functions:
             return after.value
 
         what = f"{status.value} function {run.id} {digest(reason)}"
-        after = await run_once(self._around.host.store, self._namespace, request_id, what, now, work)
+        after = await run_once(self._context.host.store, self._namespace, request_id, what, now, work)
         await engine.waiters.look([run.root_id])
         engine.nudge()
-        if self._around.body is not None:
-            self._around.body.poke(run.id)
+        if self._context.body is not None:
+            self._context.body.poke(run.id)
         return after
 
     def _now(self) -> Micros:
-        return self._around.host.engine().clock.now()
+        return self._context.host.engine().clock.now()
 
 
 def _read(asked: Statement) -> Operation[list[Row]]:

@@ -43,7 +43,7 @@ from ostinato.engine.run_logging import traceback_in
 from ostinato.engine.runs import End, end, wake_timer
 from ostinato.errors import OstinatoError, describe_exception
 from ostinato.functions.context import FunctionContext, ReadChild, due_of
-from ostinato.functions.definition import Codes, FunctionCode, StepFunction, as_function
+from ostinato.functions.definition import FunctionCode, FunctionCodes, StepFunction, as_function
 from ostinato.functions.errors import Cancelled, Changed, CodeMissing, TooLarge
 from ostinato.functions.model import (
     CANCEL_GRACE,
@@ -55,8 +55,8 @@ from ostinato.functions.model import (
     StepRecord,
     StepStatus,
 )
-from ostinato.functions.operation import Operation as Asked
-from ostinato.functions.operations import Answer, Child, Wanted, Write, write
+from ostinato.functions.operation import FunctionOperation
+from ostinato.functions.operations import Child, Wanted, Write, WriteResult, write
 from ostinato.functions.replay import INTERRUPTED, ContinueAs, Driver
 from ostinato.functions.store import read_function, read_message, read_step, statement, step_row
 from ostinato.model import Run, Status
@@ -68,7 +68,7 @@ _HERE = f"{Path(__file__).parent}/"  # frames of this folder are no part of the 
 _LOOK = 0.25  # seconds between two looks for messages and cancellations of runs that are at work
 
 
-class Refused(Exception):
+class FunctionClaimLost(Exception):
     """Raised if this node no longer holds the run: another node has taken it over, or a user has ended it."""
 
 
@@ -82,7 +82,7 @@ class Settings(NamedTuple):
 class FunctionBody:
     """Executes claimed runs of functions. Some parked runs stay in memory, and continue without a replay."""
 
-    def __init__(self, engine: Engine, codes: Codes, read_child: ReadChild, settings: Settings) -> None:
+    def __init__(self, engine: Engine, codes: FunctionCodes, read_child: ReadChild, settings: Settings) -> None:
         self.engine = engine
         self.codes = codes
         self.read_child = read_child
@@ -90,7 +90,7 @@ class FunctionBody:
         self.threads = ThreadPoolExecutor(engine.settings.threads, thread_name_prefix=THREAD_NAMES)
         self._live: dict[str, LiveRun] = {}
         self._parked: OrderedDict[str, LiveRun] = OrderedDict()  # a bounded cache: their code need not be replayed
-        self._writes: Committer[Write, Answer] = Committer(self._commit, self._trouble)
+        self._writes: Committer[Write, WriteResult] = Committer(self._commit, self._trouble)
         self._executing = asyncio.Event()  # a run may be executing a step
 
     def start(self) -> None:
@@ -116,7 +116,7 @@ class FunctionBody:
         parked = False
         try:
             parked = await live.go()
-        except Refused:
+        except FunctionClaimLost:
             log.warning("a run of a function was taken over", action="function_run_refused", run=run.id)
         finally:
             if self._live.get(run.id) is live:
@@ -195,15 +195,15 @@ class FunctionBody:
 
     # Writing
 
-    async def write(self, written: Write) -> Answer:
+    async def write(self, written: Write) -> WriteResult:
         answer = await self._writes.write(written)
-        if answer is Answer.REFUSED:
-            raise Refused
+        if answer is WriteResult.REFUSED:
+            raise FunctionClaimLost
         return answer
 
-    async def _commit(self, writes: Sequence[Write]) -> list[Answer]:
+    async def _commit(self, writes: Sequence[Write]) -> list[WriteResult]:
         now = self.now()
-        answers: dict[int, Answer] = {}
+        answers: dict[int, WriteResult] = {}
         leaves = False
         for node in {one.run.node or "" for one in writes}:
             held = [one for one in writes if (one.run.node or "") == node]
@@ -304,7 +304,7 @@ class LiveRun:
         self._code = code
         self.function = function
         self.tasks: dict[str, asyncio.Task[None]] = {}  # steps that are being executed, by position
-        self._ended: deque[tuple[Asked, StepRecord]] = deque()  # steps that have ended, in that order
+        self._ended: deque[tuple[FunctionOperation, StepRecord]] = deque()  # steps that have ended, in that order
         self._unwritten: dict[str, StepRecord] = {}
         self._taken: list[tuple[str, str]] = []
         self._children: list[Child] = []
@@ -343,7 +343,7 @@ class LiveRun:
 
     async def go(self) -> bool:
         """Work on the run until it leaves this node. Return True if the run parked. Return False if the run ended, was
-        handed back or was left to other nodes. Raises `Refused` if this node no longer holds the run."""
+        handed back or was left to other nodes. Raises `FunctionClaimLost` if this node no longer holds the run."""
         if not self._begun and not await self._begin():
             return False
         while True:
@@ -434,7 +434,7 @@ class LiveRun:
             _enter_task(loop, task)
             job_logging.current.reset(kept)
 
-    def _deliver(self, operation: Asked, record: StepRecord) -> bool:
+    def _deliver(self, operation: FunctionOperation, record: StepRecord) -> bool:
         """Pass an outcome to the code, and resume the code until it waits or ends. Return False if the function had
         already ended, or if the code does not fit the record. If this returns False, the caller must deliver no more
         outcomes, and must return to `go`."""
@@ -449,7 +449,7 @@ class LiveRun:
             return False
         return True
 
-    def _outcome(self, operation: Asked, now: Micros) -> StepRecord | None:
+    def _outcome(self, operation: FunctionOperation, now: Micros) -> StepRecord | None:
         """Return the outcome of `operation`, or None if it is not known yet.
 
         For a step, return None, because `_execute` reports the outcomes of steps. There is one exception: an
@@ -475,7 +475,7 @@ class LiveRun:
             case _:
                 return self._received(record, now)
 
-    def _new_record(self, operation: Asked, now: Micros) -> StepRecord:
+    def _new_record(self, operation: FunctionOperation, now: Micros) -> StepRecord:
         kind = StepKind(operation.kind)
         record = StepRecord(self.run.id, operation.position, kind, operation.name, begun=now)
         if kind is StepKind.STEP:
@@ -509,7 +509,7 @@ class LiveRun:
         problem = {"status": status, "reason": reason, "error": None if error is None else orjson.loads(error)}
         return _over(record, now, StepStatus.FAILED, error=_dump(problem))
 
-    def _start_child(self, operation: Asked, record: StepRecord, now: Micros) -> StepRecord:
+    def _start_child(self, operation: FunctionOperation, record: StepRecord, now: Micros) -> StepRecord:
         make = operation.options["make"]
         key = f"function/{self.run.id}/{self.function.generation}/{record.position}"
         try:
@@ -584,7 +584,7 @@ class LiveRun:
 
     # Executing steps
 
-    def _to_execute(self) -> list[Asked]:
+    def _to_execute(self) -> list[FunctionOperation]:
         """Return the steps to execute now. A step that failed is left out until its next attempt is due."""
         now = self._body.now()
         return [
@@ -595,7 +595,7 @@ class LiveRun:
             and (operation.record is None or operation.record.due is None or operation.record.due <= now)
         ]
 
-    async def _execute_all(self, operations: Sequence[Asked]) -> None:
+    async def _execute_all(self, operations: Sequence[FunctionOperation]) -> None:
         """Begin to execute steps. Before that, write everything that the steps may depend on."""
         now = self._body.now()
         for operation in operations:
@@ -620,7 +620,7 @@ class LiveRun:
         if self.tasks:
             self._body.watch()
 
-    async def _execute(self, operation: Asked, record: StepRecord) -> None:
+    async def _execute(self, operation: FunctionOperation, record: StepRecord) -> None:
         """Call the function of a step once, and keep its outcome for `_settle`."""
         step = operation.step
         assert step is not None
@@ -642,7 +642,9 @@ class LiveRun:
         self.tasks.pop(operation.position, None)
         self._stirred.set()
 
-    def _succeeded(self, operation: Asked, record: StepRecord, step: StepFunction[..., Any], value: Any) -> None:
+    def _succeeded(
+        self, operation: FunctionOperation, record: StepRecord, step: StepFunction[..., Any], value: Any
+    ) -> None:
         try:
             result = None if value is None else to_json(value, f"the result of step {step.name!r}")
         except OstinatoError as problem:  # it has taken effect, and would return the same again
@@ -650,7 +652,7 @@ class LiveRun:
         else:
             self._ended.append((operation, _over(record, self._body.now(), result=result)))
 
-    async def _call(self, step: StepFunction[..., Any], operation: Asked) -> Any:
+    async def _call(self, step: StepFunction[..., Any], operation: FunctionOperation) -> Any:
         if step.is_async:
             return await step.function(*operation.arguments, **operation.keywords)
         loop = asyncio.get_running_loop()
@@ -673,7 +675,7 @@ class LiveRun:
 
     def _failed(
         self,
-        operation: Asked,
+        operation: FunctionOperation,
         record: StepRecord,
         step: StepFunction[..., Any],
         problem: BaseException,
@@ -713,8 +715,8 @@ class LiveRun:
         self._ctx.log(message, level)
 
     async def _wait(self) -> None:
-        """Write unwritten changes, and wait until the run can continue. Raises `Refused` if this node no longer holds
-        the run.
+        """Write unwritten changes, and wait until the run can continue. Raises `FunctionClaimLost` if this node no
+        longer holds the run.
 
         The run can continue if a step has ended, or if a timer is due. It can also continue if the store may have a
         message, an ended child or a request to cancel for the run.
@@ -728,7 +730,7 @@ class LiveRun:
         await wait_for_event(self._stirred, seconds)
         self._stirred.clear()
         if self._refused:
-            raise Refused
+            raise FunctionClaimLost
 
     def drop_tasks(self) -> None:
         """Cancel the steps in progress, without waiting for them."""
@@ -742,9 +744,9 @@ class LiveRun:
     def _has_news_to_write(self) -> bool:
         return bool(self._unwritten or self.driver.unwritten or self._children or self._taken or self._ctx.changed)
 
-    async def _write(self, **more: Any) -> Answer:
-        """Write everything that is not written yet. `more` are further fields of the `Write`. Raises `Refused` if this
-        node no longer holds the run."""
+    async def _write(self, **more: Any) -> WriteResult:
+        """Write everything that is not written yet. `more` are further fields of the `Write`. Raises
+        `FunctionClaimLost` if this node no longer holds the run."""
         steps = [*self.driver.unwritten, *self._unwritten.values()]
         for record in self._unwritten.values():
             self.driver.records[record.position] = record
@@ -782,7 +784,7 @@ class LiveRun:
             if operation.record is None:
                 operation.record = self._new_record(operation, self._body.now())
         answer = await self._write(parks=self.list_wanted())
-        if answer is Answer.ARRIVED:
+        if answer is WriteResult.ARRIVED:
             self._look = True
             return False
         return True

@@ -9,7 +9,7 @@ from typing import Any
 from ostinato.engine.jobs import Declaration, Handler
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError, did_you_mean
-from ostinato.functions.definition import Codes, as_function
+from ostinato.functions.definition import FunctionCodes, as_function
 from ostinato.functions.model import KIND
 from ostinato.model import Run, Timer
 from ostinato.schedules.actions import ActionKind, check_options, read_action
@@ -104,7 +104,7 @@ class Children:
     """Checks the arguments of `ctx.start`. Calling this object returns the child to start, as a `ChildStart`."""
 
     host: Host
-    codes: Codes
+    codes: FunctionCodes
 
     def named(self, target: Callable[..., Any]) -> tuple[str, str]:
         """Return the name and the kind of a job or function. `target` is the Python function itself. Raises `NotFound`

@@ -17,7 +17,7 @@ from ostinato.errors import OstinatoError, check_text, short_repr
 from ostinato.functions.definition import as_step
 from ostinato.functions.errors import TooLarge
 from ostinato.functions.model import FunctionRecord, StepKind
-from ostinato.functions.operation import GATHER, Operation
+from ostinato.functions.operation import GATHER, FunctionOperation
 from ostinato.functions.replay import ContinueAs, Driver, Overrun
 from ostinato.model import MOST, Run, read_length
 from ostinato.start_checks import read_positive_length
@@ -46,7 +46,7 @@ class ChildHandle:
 
     __slots__ = ("_ask", "id", "name")
 
-    def __init__(self, ask: Callable[[str, str], Operation], id: str, name: str) -> None:
+    def __init__(self, ask: Callable[[str, str], FunctionOperation], id: str, name: str) -> None:
         self._ask = ask
         self.id = id
         self.name = name
@@ -137,7 +137,7 @@ class FunctionContext:
         operations. When all have ended, return their results in the order of the arguments. If any of them failed,
         raise the first failure instead."""
         for awaitable in awaitables:
-            if not isinstance(awaitable, Operation | Coroutine):
+            if not isinstance(awaitable, FunctionOperation | Coroutine):
                 raise OstinatoError(f"ctx.gather takes operations of ctx and coroutines, not {short_repr(awaitable)}")
         operation = self._ask(GATHER, "")
         operation.arguments = awaitables
@@ -287,7 +287,7 @@ class FunctionContext:
             )
         raise ContinueAs(to_json(dict(input), "the input") if input else None)
 
-    def _ask(self, kind: str, name: str) -> Operation:
+    def _ask(self, kind: str, name: str) -> FunctionOperation:
         self._check_room()
         return self._driver.ask(kind, name)
 
@@ -301,7 +301,7 @@ class FunctionContext:
             raise problem if self._refused < _PATIENCE else Overrun(problem)
 
 
-def due_of(operation: Operation, now: Micros) -> Micros | None:
+def due_of(operation: FunctionOperation, now: Micros) -> Micros | None:
     """Return when an operation that begins at `now` wakes up or times out, or None if it has no such time."""
     until = operation.options.get("until")
     if until is not None:

@@ -187,7 +187,7 @@ def as_function(problem: OstinatoError) -> OstinatoError:
     return problem
 
 
-class Codes:
+class FunctionCodes:
     """The functions that an app has, by name and version."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Define `Operation`, which the code of a function awaits: a step, a sleep, a receive, the start of a child."""
+"""Define `FunctionOperation`, which the code of a function awaits: a step, a sleep, a receive, the start of a child."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ostinato.when.instants import Micros
 
 if TYPE_CHECKING:
     from ostinato.functions.definition import StepFunction
-    from ostinato.functions.replay import Branch, Driver
+    from ostinato.functions.replay import Driver, ReplayBranch
 
 GATHER = "gather"
 _HERE = __file__.rsplit("/", 1)[0]
 
 
-class Operation:
+class FunctionOperation:
     """One operation of `ctx`. It begins when the code awaits it, and can be awaited once. Its `position` is assigned
     earlier, when the code creates the operation, so the position is the same in every replay."""
 
@@ -49,7 +49,7 @@ class Operation:
         self.name = name
         self.position = position
         self.place = ""
-        self.branch: Branch | None = None  # what waits for it
+        self.branch: ReplayBranch | None = None  # what waits for it
         self.record: StepRecord | None = None
         self.settled = False
         self.result: Any = None
@@ -64,7 +64,7 @@ class Operation:
         self.default: Any = None
         self.has_default = False
 
-    def __await__(self) -> Generator[Operation, None, Any]:
+    def __await__(self) -> Generator[FunctionOperation, None, Any]:
         if self.driver.current is None:
             raise OstinatoError(
                 f"{self} is awaited outside of its function; await it there, or pass it to ctx.gather(…): "

@@ -21,7 +21,7 @@ from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros, format_instant
 
 
-class Answer(Enum):
+class WriteResult(Enum):
     DONE = auto()
     REFUSED = auto()  # the run is no longer this node's
     ARRIVED = auto()  # what it waits for has come; it was not parked
@@ -73,7 +73,7 @@ class Write:
     grace: Micros | None = None
 
 
-def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Operation[list[Answer]]:
+def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Operation[list[WriteResult]]:
     """Write the progress of runs that `node` holds. Return one answer for each write:
 
     - `DONE`: the changes are written.
@@ -103,11 +103,11 @@ def write(writes: Sequence[Write], node: str, now: Micros, kinds: Kinds) -> Oper
             yield from close_runs(finished, now)
         yield from end(ends, node, now, kinds)
     return [
-        Answer.ARRIVED
+        WriteResult.ARRIVED
         if _claim(written) in held and written.run.id in arrived
-        else Answer.DONE
+        else WriteResult.DONE
         if _claim(written) in held or _claim(written) in repeated
-        else Answer.REFUSED
+        else WriteResult.REFUSED
         for written in writes
     ]
 

@@ -11,10 +11,10 @@ from ostinato.engine.runs import Started, start
 from ostinato.engine.ways import Host, Loop, Part, Runtime
 from ostinato.errors import OstinatoError
 from ostinato.functions.action_kind import ACTION
-from ostinato.functions.api import Around, Functions
+from ostinato.functions.api import FunctionApiContext, Functions
 from ostinato.functions.body import FunctionBody, Settings
 from ostinato.functions.children import Children
-from ostinato.functions.definition import Codes
+from ostinato.functions.definition import FunctionCodes
 from ostinato.functions.missing_code import check_codes
 from ostinato.functions.model import KIND, MOST_STEPS
 from ostinato.functions.operations import Sending, send
@@ -31,33 +31,34 @@ class FunctionsPart(Part):
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
-        self._around = Around(host, Codes())
+        self._context = FunctionApiContext(host, FunctionCodes())
         settings = host.settings
         self._bounds = Settings(
             read_count(settings.get("function_steps", MOST_STEPS), "function_steps"),
             read_count(settings.get("function_cache", CACHED), "function_cache"),
         )
-        self.api = Functions(self._around, host.namespace, host.actor)
+        self.api = Functions(self._context, host.namespace, host.actor)
 
     def take_over(self, before: Part) -> None:
         assert isinstance(before, FunctionsPart)
-        self._around.codes = before._around.codes
+        self._context.codes = before._context.codes
 
     def begin(self, engine: Engine) -> Mapping[str, Body]:
-        around = self._around
-        around.body = FunctionBody(engine, around.codes, Children(self.host, around.codes), self._bounds)
-        around.body.start()
-        around.starts = Committer(self._commit_starts, lambda _: None, retry=False)
-        around.sends = Committer(self._commit_sends, lambda _: None, retry=False)
-        around.starts.start()
-        around.sends.start()
-        return {KIND: around.body}
+        context = self._context
+        context.body = FunctionBody(engine, context.codes, Children(self.host, context.codes), self._bounds)
+        context.body.start()
+        context.starts = Committer(self._commit_starts, lambda _: None, retry=False)
+        context.sends = Committer(self._commit_sends, lambda _: None, retry=False)
+        context.starts.start()
+        context.sends.start()
+        return {KIND: context.body}
 
     async def prepare(self) -> None:
         """Store which functions this node declares, so that other processes can start them without the code."""
         now = self.host.engine().clock.now()
         rows = [
-            (code.name, code.version, code.digest, code.handler.declaration.write(), now) for code in self._around.codes
+            (code.name, code.version, code.digest, code.handler.declaration.write(), now)
+            for code in self._context.codes
         ]
 
         def declare(_: int) -> Operation[None]:
@@ -67,18 +68,18 @@ class FunctionsPart(Part):
             await self.host.store.run(declare)
 
     def loops(self) -> Mapping[str, Loop]:
-        assert self._around.body is not None
-        return {"functions": self._around.body.look_for_news}
+        assert self._context.body is not None
+        return {"functions": self._context.body.look_for_news}
 
     async def close(self) -> None:
-        around = self._around
-        for committer in (around.starts, around.sends):
+        context = self._context
+        for committer in (context.starts, context.sends):
             if committer is not None:
                 await committer.stop()
-        around.starts = around.sends = None
-        if around.body is not None:
-            await around.body.stop()
-            around.body = None
+        context.starts = context.sends = None
+        if context.body is not None:
+            await context.body.stop()
+            context.body = None
 
     async def _commit_starts(self, starts: Sequence[tuple[Run, Timer | None]]) -> list[Started]:
         now = self.host.engine().clock.now()
@@ -89,9 +90,9 @@ class FunctionsPart(Part):
         engine = self.host.engine()
         answers = await self.host.store.run(lambda _: send(sendings, engine.clock.now()))
         engine.nudge()
-        if self._around.body is not None:
+        if self._context.body is not None:
             for sending in sendings:
-                self._around.body.poke(sending.message.run_id)
+                self._context.body.poke(sending.message.run_id)
         return answers
 
 

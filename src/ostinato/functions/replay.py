@@ -28,7 +28,7 @@ from ostinato.functions.errors import (
     StepInterrupted,
 )
 from ostinato.functions.model import StepKind, StepRecord, StepStatus
-from ostinato.functions.operation import GATHER, Operation, calling_place
+from ostinato.functions.operation import GATHER, FunctionOperation, calling_place
 from ostinato.model import MOST
 
 INTERRUPTED = "interrupted"
@@ -54,7 +54,7 @@ class ContinueAs(BaseException):
         self.input = input
 
 
-class Branch:
+class ReplayBranch:
     """A coroutine of the function: its body, or one argument of a gather. `asked` counts the branch's operations."""
 
     __slots__ = ("asked", "coroutine", "gather", "index", "prefix")
@@ -80,7 +80,7 @@ class Gather:
 
     __slots__ = ("left", "operation", "problem", "results")
 
-    def __init__(self, operation: Operation, count: int) -> None:
+    def __init__(self, operation: FunctionOperation, count: int) -> None:
         self.operation = operation
         self.results: list[Any] = [None] * count
         self.left = count
@@ -101,11 +101,11 @@ class Driver:
     def __init__(self, run_id: str, records: Mapping[str, StepRecord]) -> None:
         self.run_id = run_id
         self.records = dict(records)
-        self.pending: dict[str, Operation] = {}
+        self.pending: dict[str, FunctionOperation] = {}
         self.unwritten: list[StepRecord] = []
-        self.unawaited: dict[str, Operation] = {}
+        self.unawaited: dict[str, FunctionOperation] = {}
         self.asked = 0  # operations and values that the code has asked for
-        self.current: Branch | None = None
+        self.current: ReplayBranch | None = None
         self.over = False
         self.result: Any = None
         self.problem: BaseException | None = None
@@ -117,8 +117,8 @@ class Driver:
         # Records of `ctx.version` are not expected to be asked for: code drops such a call when no old run needs it.
         self._unasked = {position for position, record in self.records.items() if record.kind != StepKind.VERSION}
         self._changed: Changed | None = None
-        self._runnable: deque[tuple[Branch, BaseException | None]] = deque()  # with what to raise in the branch
-        self._branches: list[Branch] = []
+        self._runnable: deque[tuple[ReplayBranch, BaseException | None]] = deque()  # with what to raise in the branch
+        self._branches: list[ReplayBranch] = []
         self._closing = False
 
     @property
@@ -128,9 +128,9 @@ class Driver:
 
     # What `ctx` calls
 
-    def ask(self, kind: str, name: str) -> Operation:
+    def ask(self, kind: str, name: str) -> FunctionOperation:
         """Create an operation at the next position of the running branch."""
-        operation = Operation(self, kind, name, self._asking(kind).next_position())
+        operation = FunctionOperation(self, kind, name, self._asking(kind).next_position())
         self.asked += kind != GATHER
         record = self.records.get(operation.position)
         if record is not None and (record.kind, record.name) != (kind, name):
@@ -173,7 +173,7 @@ class Driver:
         self.unwritten.append(record)
         return record
 
-    def _asking(self, kind: str) -> Branch:
+    def _asking(self, kind: str) -> ReplayBranch:
         if self._closing:
             raise Evicted
         if self.current is None:
@@ -183,7 +183,7 @@ class Driver:
     # What the node calls
 
     def begin(self, coroutine: Coroutine[Any, Any, Any]) -> None:
-        self._add(Branch(coroutine))
+        self._add(ReplayBranch(coroutine))
 
     def advance(self) -> None:
         """Run the code until it ends, or until every branch waits for an operation without an outcome. Deliver recorded
@@ -203,13 +203,13 @@ class Driver:
             unasked = [self.records[position] for position in self._unasked]
             raise self._not_asked(min(unasked, key=lambda record: (record.begun, record.seq or MOST, record.position)))
 
-    def settle(self, operation: Operation, record: StepRecord) -> None:
+    def settle(self, operation: FunctionOperation, record: StepRecord) -> None:
         """Give `record` the next `seq`, and add it to the records."""
         record.seq = self.seq
         self.seq += 1
         self.records[record.position] = record
 
-    def deliver(self, operation: Operation, record: StepRecord) -> None:
+    def deliver(self, operation: FunctionOperation, record: StepRecord) -> None:
         """Pass an outcome to the code that waits for it. `advance` then resumes the code."""
         del self.pending[operation.position]
         operation.record = record
@@ -230,11 +230,11 @@ class Driver:
 
     # Running
 
-    def _add(self, branch: Branch) -> None:
+    def _add(self, branch: ReplayBranch) -> None:
         self._branches.append(branch)
         self._runnable.append((branch, None))
 
-    def _resume(self, operation: Operation) -> None:
+    def _resume(self, operation: FunctionOperation) -> None:
         assert operation.branch is not None
         self._runnable.append((operation.branch, None))
 
@@ -259,8 +259,8 @@ class Driver:
             if self._changed is not None:  # whatever the code has made of it
                 raise self._changed
 
-    def _wait(self, branch: Branch, asked: Any) -> None:
-        if not isinstance(asked, Operation) or asked.driver is not self:
+    def _wait(self, branch: ReplayBranch, asked: Any) -> None:
+        if not isinstance(asked, FunctionOperation) or asked.driver is not self:
             words = (
                 f"the function waits for {asked!r}, which is not recorded, so it could not go on after a restart; "
                 "do it in a step, `await ctx.step(function, …)`, or use ctx.sleep, ctx.gather, ctx.receive"
@@ -275,16 +275,16 @@ class Driver:
         asked.record = self._recorded(asked.position, asked.kind, asked.name, asked.place)
         self.pending[asked.position] = asked
 
-    def _gather(self, operation: Operation) -> None:
+    def _gather(self, operation: FunctionOperation) -> None:
         gather = Gather(operation, len(operation.arguments))
         if not operation.arguments:
             operation.settled, operation.result = True, []
             self._resume(operation)
         for index, awaitable in enumerate(operation.arguments):
             coroutine = awaitable if isinstance(awaitable, Coroutine) else _await(awaitable)
-            self._add(Branch(coroutine, f"{operation.position}.{index}.", gather, index))
+            self._add(ReplayBranch(coroutine, f"{operation.position}.{index}.", gather, index))
 
-    def _finish(self, branch: Branch, result: Any, problem: BaseException | None) -> None:
+    def _finish(self, branch: ReplayBranch, result: Any, problem: BaseException | None) -> None:
         self._branches.remove(branch)
         gather = branch.gather
         if gather is None or isinstance(problem, ContinueAs | CodeMissing):
@@ -341,7 +341,7 @@ class Driver:
         )
 
 
-def read_outcome(operation: Operation, record: StepRecord) -> Any:
+def read_outcome(operation: FunctionOperation, record: StepRecord) -> Any:
     """Return the result of a recorded operation, or raise its error."""
     match record.status:
         case StepStatus.CANCELLED:

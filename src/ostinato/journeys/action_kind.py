@@ -14,14 +14,14 @@ from ostinato.journeys.rows import KIND
 from ostinato.journeys.store import statement
 from ostinato.model import Run
 from ostinato.schedules.actions import INPUT, ActionKind
-from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.model import Schedule, ScheduleAction
 from ostinato.start_checks import read_positive_length
 from ostinato.store.contract import Operation
 
 _BOUND = ("binding", "generation")  # fields of an action that only bindings write
 
 
-def journey_run(action: Action, namespace: str) -> Run:
+def journey_run(action: ScheduleAction, namespace: str) -> Run:
     """Build a run of a journey from an action, for example from the action of a schedule. The run's time limit is the
     shorter of the options `deadline` and `timeout`. Raise `OstinatoError` if the action is invalid."""
     lengths = [read_positive_length(action.options.get(name), name) for name in ("deadline", "timeout")]

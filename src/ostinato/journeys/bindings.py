@@ -27,9 +27,8 @@ from ostinato.journeys.store import TABLES, statement
 from ostinato.journeys.task_kind import TaskProblem
 from ostinato.model import Json, Run, Status
 from ostinato.schedules.actions import Maker
-from ostinato.schedules.decisions.decide import Decision as Decided
-from ostinato.schedules.decisions.decide import give_up
-from ostinato.schedules.model import Action, CatchUp, Memory, Overlap, Policies, Reason, Schedule, State
+from ostinato.schedules.decisions.decide import ScheduleDecision, give_up
+from ostinato.schedules.model import CatchUp, Memory, Overlap, Policies, Reason, Schedule, ScheduleAction, State
 from ostinato.schedules.operations.edit import Answer, Call, delete, insert_schedules, save, with_next
 from ostinato.schedules.operations.load import load_live_runs
 from ostinato.schedules.operations.write import stopped_event, write_decisions
@@ -197,7 +196,7 @@ def _restarted(schedule: Schedule, request: BindingRequest, start_at: Micros, no
 
 def _create(request: BindingRequest, run: Run, now: Micros) -> Operation[list[Row]]:
     definition = request.definition
-    action = Action(KIND, {KIND: definition.name, "binding": request.id, "generation": 1}, kind=KIND)
+    action = ScheduleAction(KIND, {KIND: definition.name, "binding": request.id, "generation": 1}, kind=KIND)
     start_at = now if request.start_at is None else request.start_at
     schedule = Schedule(
         request.id,
@@ -231,7 +230,7 @@ def _renew(
     """
     start_at = now if request.start_at is None else request.start_at
     live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
-    decision = Decided(replace(schedule, memory=replace(schedule.memory, waiting=0)))
+    decision = ScheduleDecision(replace(schedule, memory=replace(schedule.memory, waiting=0)))
     if waiting := [run for run in live if run.waiting]:
         give_up(decision, waiting, Reason.REPLACED)
     events = yield from write_decisions([decision], now, maker(kinds), save=False)

@@ -19,7 +19,7 @@ from ostinato.journeys.checks import check
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import Definition, draft, read
 from ostinato.journeys.language.openapi import read_documents
-from ostinato.journeys.problems import Problem, only_errors, sort_problems
+from ostinato.journeys.problems import JourneyProblem, only_errors, sort_problems
 from ostinato.journeys.rows import dump
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.store import TABLES, statement
@@ -37,7 +37,7 @@ _CACHED = 1000
 class InvalidDefinition(OstinatoError):
     """Raised if a document is not a valid definition. `problems` lists all errors and warnings."""
 
-    def __init__(self, file: str, problems: Sequence[Problem]) -> None:
+    def __init__(self, file: str, problems: Sequence[JourneyProblem]) -> None:
         wrong = only_errors(problems)
         super().__init__("\n".join(f"{file}:{one}" for one in wrong))
         self.file = file
@@ -54,7 +54,7 @@ class CheckedDefinition:
     definition: Definition
     file: str
     source: str
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[JourneyProblem, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -88,7 +88,7 @@ class DefinitionInfo:
     created: datetime
     actor: str | None = None
     source: str | None = None
-    warnings: tuple[Problem, ...] = ()
+    warnings: tuple[JourneyProblem, ...] = ()
 
 
 def check_text(
@@ -123,7 +123,7 @@ def find_problems(
     plugins: Plugins,
     documents: Mapping[str, str] | None = None,
     settings: JourneySettings | None = None,
-) -> list[Problem]:
+) -> list[JourneyProblem]:
     """Return all errors and warnings about the text of a definition. The parameters are those of `check_text`."""
     try:
         return list(check_text(text, file, plugins, documents, settings).problems)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ostinato import documents
 from ostinato.documents import Path, Positions
-from ostinato.journeys.problems import Problem
+from ostinato.journeys.problems import JourneyProblem
 
 LARGEST = 128 * 1024  # characters; reading them takes two seconds, so a server reads in a thread
 DEEPEST = 64
@@ -25,7 +25,7 @@ class JourneyDocument:
     file: str
     value: Any
     positions: Positions
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[JourneyProblem] = field(default_factory=list)
     unread: set[Path] = field(default_factory=set)
 
 
@@ -33,11 +33,13 @@ def read_document(text: str, file: str = "journey.yaml") -> JourneyDocument:
     """Read a journey's text. No exception is raised if the text has mistakes: the document lists them in `problems`."""
     if len(text) > LARGEST:
         suggestion = f"at most {LARGEST:,} are read; move what can be shared into another journey"
-        too_large = Problem("document-too-large", (), 1, 1, f"the document has {len(text):,} characters", suggestion)
+        too_large = JourneyProblem(
+            "document-too-large", (), 1, 1, f"the document has {len(text):,} characters", suggestion
+        )
         return JourneyDocument(file, None, Positions(), [too_large])
     document = documents.read_document(text, file, strict=True, max_depth=DEEPEST)
     problems = [
-        Problem(
+        JourneyProblem(
             problem.code, problem.path, problem.place.line, problem.place.column, problem.message, problem.suggestion
         )
         for problem in document.problems

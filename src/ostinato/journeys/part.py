@@ -12,7 +12,7 @@ from ostinato.engine.node import Engine
 from ostinato.engine.ways import Host, Part, Runtime
 from ostinato.journeys.action_kind import ACTION
 from ostinato.journeys.api.changes import Journeys
-from ostinato.journeys.api.queries import ApiContext
+from ostinato.journeys.api.queries import JourneyApiContext
 from ostinato.journeys.rows import KIND
 from ostinato.journeys.runtime.cached_values import StoreCache
 from ostinato.journeys.runtime.perform_effects import Evaluator, JourneyRuntime
@@ -45,7 +45,7 @@ class JourneysPart(Part):
             namespace=host.namespace,
         )
         self.api = Journeys(
-            ApiContext(
+            JourneyApiContext(
                 store=host.store,
                 engine=host.engine,
                 runner=self._active_runner,

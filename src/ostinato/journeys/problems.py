@@ -17,7 +17,7 @@ class Severity(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class JourneyProblem:
     """A mistake or a warning in a document. `line` and `column` count from 1."""
 
     code: str
@@ -60,17 +60,17 @@ def problem_at(
     *,
     key: bool = False,
     severity: Severity = Severity.ERROR,
-) -> Problem:
+) -> JourneyProblem:
     """Return a problem with the position of the value at `path`, or of its key if `key` is true. If the document has no
     value there, the position is that of the nearest enclosing value."""
     place = positions.place(path, key=key)
-    return Problem(code, path, place.line, place.column, message, suggestion, severity)
+    return JourneyProblem(code, path, place.line, place.column, message, suggestion, severity)
 
 
-def sort_problems(problems: Iterable[Problem]) -> list[Problem]:
+def sort_problems(problems: Iterable[JourneyProblem]) -> list[JourneyProblem]:
     """Return the problems in the order of the file, without duplicates."""
     return sorted(dict.fromkeys(problems), key=lambda one: (one.line, one.column, one.code))
 
 
-def only_errors(problems: Iterable[Problem]) -> list[Problem]:
+def only_errors(problems: Iterable[JourneyProblem]) -> list[JourneyProblem]:
     return [one for one in problems if one.severity is Severity.ERROR]

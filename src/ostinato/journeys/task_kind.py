@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol
 
 from ostinato.documents import Path
 from ostinato.errors import did_you_mean
-from ostinato.journeys.expressions.contract import Failure, Language, Value
+from ostinato.journeys.expressions.contract import EvaluationOutcome, Language
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.problems import Severity
 from ostinato.model import Json
@@ -79,11 +79,8 @@ class TaskResult:
     effects: tuple[object, ...] = ()
 
 
-Outcome: TypeAlias = Value | Failure  # of an expression
-
-
 class EvaluateExpression(Protocol):
-    def __call__(self, expression: Expression, /, **bindings: Json) -> Awaitable[Outcome]:
+    def __call__(self, expression: Expression, /, **bindings: Json) -> Awaitable[EvaluationOutcome]:
         """Evaluate an expression. The expression sees the variables `context`, `payload` and `platform`, and the
         variables in `bindings`. If `bindings` has a variable with one of these three names, the expression sees the
         variable in `bindings`."""

@@ -25,7 +25,7 @@ from ostinato.errors import (
 )
 from ostinato.model import Run, Timer
 from ostinato.schedules.companions import NO_COMPANIONS, Companions
-from ostinato.schedules.model import JOB, Action, Schedule, run_name
+from ostinato.schedules.model import JOB, Schedule, ScheduleAction, run_name
 from ostinato.schedules.rows import occurrence_key
 from ostinato.start_checks import RunBuilder, read_positive_length
 from ostinato.store.contract import Operation
@@ -59,7 +59,7 @@ class ActionKind:
     """
 
     name: str
-    make_run: Callable[[Action, str], Run]
+    make_run: Callable[[ScheduleAction, str], Run]
     fields: tuple[str, ...] = ()
     options: tuple[str, ...] = OPTIONS
     find_unfit: Callable[[Sequence[Schedule]], Operation[dict[str, OstinatoError]]] | None = None
@@ -78,7 +78,7 @@ def shapes_of(kinds: ActionKinds) -> ActionKinds:
     return {name: ActionKind(name, _bare_run, kind.fields, kind.options) for name, kind in kinds.items()}
 
 
-def _bare_run(action: Action, namespace: str) -> Run:
+def _bare_run(action: ScheduleAction, namespace: str) -> Run:
     return Run(id="", name=run_name(action), kind=action.kind, namespace=namespace)
 
 
@@ -87,7 +87,7 @@ def join_with_or(forms: Sequence[str]) -> str:
     return f"{', '.join(forms[:-1])} or {forms[-1]}"
 
 
-def read_action(document: Mapping[str, Any], kinds: ActionKinds) -> Action:
+def read_action(document: Mapping[str, Any], kinds: ActionKinds) -> ScheduleAction:
     """Read an action that is written as an object. Raises OstinatoError with the first mistake."""
     targets = (JOB, "http", *kinds)
     named = [target for target in targets if target in document]
@@ -111,18 +111,20 @@ def read_action(document: Mapping[str, Any], kinds: ActionKinds) -> Action:
         stored = {kind.name: document[kind.name], **{name: document.get(name) for name in kind.fields}}
         refuse_nul(stored, "the action")
         stored[INPUT] = document.get("input")
-        return Action(kind.name, {key: part for key, part in stored.items() if part is not None}, options, kind.name)
+        return ScheduleAction(
+            kind.name, {key: part for key, part in stored.items() if part is not None}, options, kind.name
+        )
     if named[0] == "http":
         if not isinstance(document["http"], Mapping):
             raise OstinatoError("action http is not an object; write {'url': …}")  # not shown: it may have a password
-        return Action("http", dict(document["http"]), options)
+        return ScheduleAction("http", dict(document["http"]), options)
     if not isinstance(document[JOB], str) or not document[JOB]:
         raise OstinatoError(f"action job{show_wrong(document[JOB])} is not a job's name; write {{'job': 'report'}}")
     check_text(document[JOB], "action job")
-    return Action(str(document[JOB]), document.get("input") or {}, options)
+    return ScheduleAction(str(document[JOB]), document.get("input") or {}, options)
 
 
-def write_target(action: Action) -> dict[str, Any]:
+def write_target(action: ScheduleAction) -> dict[str, Any]:
     """Return what the action starts, and its input, as an object for `read_action`. The options are left out."""
     if action.kind != JOB:
         return {"input" if key == INPUT else key: part for key, part in action.input.items()}
@@ -131,18 +133,18 @@ def write_target(action: Action) -> dict[str, Any]:
     return {JOB: action.job, **({"input": dict(action.input)} if action.input else {})}
 
 
-def with_input(action: Action, input: Mapping[str, Any]) -> Action:
+def with_input(action: ScheduleAction, input: Mapping[str, Any]) -> ScheduleAction:
     stored = input if action.kind == JOB else {**action.input, INPUT: input}
-    return Action(action.job, stored, action.options, action.kind, action.facts)
+    return ScheduleAction(action.job, stored, action.options, action.kind, action.facts)
 
 
-def without_input(action: Action) -> Action:
+def without_input(action: ScheduleAction) -> ScheduleAction:
     """Return a copy of the action without the user's input. What the action starts is kept."""
     kept = {} if action.kind == JOB else {key: part for key, part in action.input.items() if key != INPUT}
-    return Action(action.job, kept, action.options, action.kind, action.facts)
+    return ScheduleAction(action.job, kept, action.options, action.kind, action.facts)
 
 
-def check_options(action: Action, kind: ActionKind) -> None:
+def check_options(action: ScheduleAction, kind: ActionKind) -> None:
     for name in action.options:
         if name not in kind.options:
             raise OstinatoError(
@@ -151,7 +153,7 @@ def check_options(action: Action, kind: ActionKind) -> None:
 
 
 class _Template(NamedTuple):
-    action: Action
+    action: ScheduleAction
     definition: Known
     sample: Run
     values: dict[str, Any]
@@ -180,7 +182,7 @@ class Maker:
         self.companions = companions
         self._templates: dict[tuple[int, int, str], _Template] = {}
 
-    def knows(self, action: Action) -> bool:
+    def knows(self, action: ScheduleAction) -> bool:
         """Return whether the target of the action is known. If the action starts a job, a node must have declared the
         job. If the action is of another kind, this process must have the kind."""
         return action.kind in self.kinds if action.kind != JOB else self._find_job(action.job) is not None
@@ -204,7 +206,7 @@ class Maker:
             return f"a file cannot declare it; only a {kind.name} can make it"
         return None
 
-    def check(self, action: Action, namespace: str) -> None:
+    def check(self, action: ScheduleAction, namespace: str) -> None:
         """Check that a run can be built for the action. If not, raise the error that occurred, for example InputError
         if the job refuses the input."""
         self._template(action, namespace)
@@ -268,7 +270,7 @@ class Maker:
         run.options = write_options(replace(options, deadline=ends))
         return run, deadline_timer(run, ends)
 
-    def simple(self, action: Action, namespace: str) -> Run | None:
+    def simple(self, action: ScheduleAction, namespace: str) -> Run | None:
         """Return a template for the runs of this action, for use on the fast path. If the action needs the slow path,
         return None. An action needs the slow path if it does not start a job, or if its runs have a serial key, a
         concurrency key or a deadline."""
@@ -296,7 +298,7 @@ class Maker:
             actor=schedule.actor,
         )
 
-    def _template(self, action: Action, namespace: str) -> _Template:
+    def _template(self, action: ScheduleAction, namespace: str) -> _Template:
         definition = self._find_job(action.job)
         key = (id(action), id(definition), namespace)
         template = self._templates.get(key)
@@ -317,7 +319,7 @@ class Maker:
         template = self._templates[key] = _Template(action, definition, run, values, deadline)
         return template
 
-    def _run_of_kind(self, action: Action, namespace: str) -> Run:
+    def _run_of_kind(self, action: ScheduleAction, namespace: str) -> Run:
         kind = self.kinds.get(action.kind)
         if kind is None:
             raise OstinatoError(f"this node cannot start a {action.kind}; run a node that can")

@@ -160,7 +160,7 @@ JOB = "job"  # the kind of an action that starts a job
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Action:
+class ScheduleAction:
     """What a schedule starts: a job, or something of another kind that an extension (`Way`) adds.
 
     - `job`: the name of the job; if `kind` is not `job`, the same text as `kind`
@@ -193,12 +193,12 @@ def note_declared(origin: str, back: str) -> str:
     return f"it is declared in {origin}; {cause} {back}"
 
 
-def run_name(action: Action) -> str:
+def run_name(action: ScheduleAction) -> str:
     """Return the name that runs of the action have: the job's name, or the name of what the action starts."""
     return action.job if action.kind == JOB else str(action.input.get(action.kind, action.job))
 
 
-def target_words(action: Action) -> str:
+def target_words(action: ScheduleAction) -> str:
     """Describe what an action starts: a job's name, or a kind and a name."""
     return action.job if action.kind == JOB else f"{action.kind} {run_name(action)}"
 
@@ -290,7 +290,7 @@ class Schedule:
     name: str
     spec: Spec
     policies: Policies = field(default_factory=Policies)
-    action: Action = field(default_factory=lambda: Action(""))
+    action: ScheduleAction = field(default_factory=lambda: ScheduleAction(""))
     namespace: str = DEFAULT_NAMESPACE
     state: State = State.RUNNING
     reason: str | None = None

@@ -15,7 +15,6 @@ import orjson
 from ostinato.errors import NotFound, did_you_mean, is_text
 from ostinato.schedules.model import (
     JOB,
-    Action,
     CatchUp,
     Memory,
     Outcomes,
@@ -23,6 +22,7 @@ from ostinato.schedules.model import (
     Policies,
     Reason,
     Schedule,
+    ScheduleAction,
     State,
     Stretch,
 )
@@ -97,14 +97,14 @@ def write_policies(policies: Policies) -> str:
     return dump(stored)
 
 
-def read_action_text(text: str) -> Action:
+def read_action_text(text: str) -> ScheduleAction:
     """Read a stored action. Long actions are not cached, because they can have up to a MiB of input."""
     return _read_short_action(text) if len(text) <= _SHORT_ACTION else _read_action(text)
 
 
-def _read_action(text: str) -> Action:
+def _read_action(text: str) -> ScheduleAction:
     stored = orjson.loads(text)
-    return Action(
+    return ScheduleAction(
         stored["job"],
         stored.get("input") or {},
         stored.get("options") or {},
@@ -116,7 +116,7 @@ def _read_action(text: str) -> Action:
 _read_short_action = lru_cache(maxsize=16_384)(_read_action)
 
 
-def write_action(action: Action) -> str:
+def write_action(action: ScheduleAction) -> str:
     stored: dict[str, Any] = {"job": action.job, "input": dict(action.input), "options": dict(action.options)}
     if action.facts:
         stored["facts"] = dict(action.facts)
@@ -213,7 +213,7 @@ _WRITERS: Mapping[str, Callable[[Any], Any]] = {
 _INSTEAD = {
     "spec": _NOTHING,
     "policies": write_policies(Policies()),
-    "action": write_action(Action("?")),
+    "action": write_action(ScheduleAction("?")),
     "state": State.PARKED.value,
 }
 _ATTRIBUTES = {"state": "state.value", "outcome": "outcomes"}

@@ -14,7 +14,7 @@ from datetime import datetime
 from ostinato.errors import ArgumentError, OstinatoError
 from ostinato.model import Status
 from ostinato.schedules.decisions.catchup import generate
-from ostinato.schedules.decisions.decide import Decision, Live, decide
+from ostinato.schedules.decisions.decide import Live, ScheduleDecision, decide
 from ostinato.schedules.decisions.times_not_run import Passed
 from ostinato.schedules.model import Occurrence, Reason, Schedule
 from ostinato.when.instants import Micros, format_instant, optional_datetime, to_datetime
@@ -189,7 +189,7 @@ class _Play:
         running = [Live(id, id, Status.ACTIVE, False, run.actual) for id, run in self.running.items()]
         return running + [Live(id, id, Status.BUFFERED, True, run.actual) for id, run in self._waiting.items()]
 
-    def _apply(self, decision: Decision, occurrences: Sequence[Occurrence], now: Micros) -> None:
+    def _apply(self, decision: ScheduleDecision, occurrences: Sequence[Occurrence], now: Micros) -> None:
         """Apply a decision to the simulation, as `write.write_decisions` does to the store."""
         by_nominal = {occurrence.nominal: _Draft.of(occurrence) for occurrence in occurrences}
         self.schedule = decision.schedule

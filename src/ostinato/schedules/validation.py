@@ -13,12 +13,12 @@ from ostinato.errors import OstinatoError, check_text, did_you_mean, short_repr,
 from ostinato.model import Limit, Retry
 from ostinato.schedules.actions import OPTIONS, Maker, read_action, with_input, without_input
 from ostinato.schedules.model import (
-    Action,
     CatchUp,
     Overlap,
     OverlapName,
     Policies,
     Schedule,
+    ScheduleAction,
     read_catchup,
     read_count,
     read_overlap,
@@ -157,7 +157,7 @@ def checked_spec(value: SpecLike, min_interval: Micros) -> Spec:
     return spec
 
 
-def _action(before: Action, changes: Mapping[str, Any], checks: DefinitionChecks) -> Action:
+def _action(before: ScheduleAction, changes: Mapping[str, Any], checks: DefinitionChecks) -> ScheduleAction:
     target = _read_target(changes["action"], checks) if "action" in changes else before
     options = {key: changes[key] for key in OPTIONS if changes.get(key) is not None}
     dropped = {key for key in OPTIONS if key in changes and changes[key] is None}
@@ -174,7 +174,7 @@ def _action(before: Action, changes: Mapping[str, Any], checks: DefinitionChecks
     to_json(dict(input), "the schedule's input")
     whole = {**kept, **options}
     plain = {key: _plain(value) for key, value in whole.items()}
-    return Action(target.job, dict(input), plain, target.kind, target.facts)
+    return ScheduleAction(target.job, dict(input), plain, target.kind, target.facts)
 
 
 def _plain(value: Any) -> Any:
@@ -188,14 +188,14 @@ def _plain(value: Any) -> Any:
     return {key: _plain(one) for key, one in value.items()} if isinstance(value, Mapping) else value
 
 
-def _read_target(value: ActionLike, checks: DefinitionChecks) -> Action:
+def _read_target(value: ActionLike, checks: DefinitionChecks) -> ScheduleAction:
     if isinstance(value, str):
         if not value:
             raise OstinatoError("action '' names no job")
         check_text(value, "action")
-        return Action(value)
+        return ScheduleAction(value)
     if callable(value):
-        return Action(checks.name_of(value))
+        return ScheduleAction(checks.name_of(value))
     if not isinstance(value, Mapping):
         form = type(value).__name__  # not the value: it may have a password
         raise OstinatoError(f"an action of type {form} is not a job's name, a job, or {{'job': …}} or {{'http': …}}")

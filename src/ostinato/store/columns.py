@@ -18,7 +18,7 @@ T = TypeVar("T")
 Reader: TypeAlias = Callable[[Sequence[Any]], T]
 
 
-class Table(NamedTuple):
+class TableColumns(NamedTuple):
     """The name of a table, its columns, and their types. Statements with a batch of rows (`{rows …}`) need the
     types."""
 
@@ -26,15 +26,15 @@ class Table(NamedTuple):
     columns: tuple[str, ...]
     types: tuple[str, ...]
 
-    def without(self, *names: str) -> Table:
+    def without(self, *names: str) -> TableColumns:
         kept = [pair for pair in zip(self.columns, self.types, strict=True) if pair[0] not in names]
-        return Table(self.name, tuple(column for column, _ in kept), tuple(kind for _, kind in kept))
+        return TableColumns(self.name, tuple(column for column, _ in kept), tuple(kind for _, kind in kept))
 
 
-def table(name: str, columns: str) -> Table:
+def table(name: str, columns: str) -> TableColumns:
     """Return a table whose columns are written as `"id priority:int"`. A column without a type is text."""
     pairs = [column.partition(":") for column in columns.split()]
-    return Table(name, tuple(column for column, _, _ in pairs), tuple(kind or "text" for _, _, kind in pairs))
+    return TableColumns(name, tuple(column for column, _, _ in pairs), tuple(kind or "text" for _, _, kind in pairs))
 
 
 def getter(columns: Sequence[str], *names: str) -> Callable[[Sequence[Any]], Any]:

@@ -14,14 +14,14 @@ from ostinato.store.contract import Operation, Statement
 T = TypeVar("T")
 # Called with (start, skip, limit). Returns the statement for up to `limit` keys of an index from `start` on, without
 # the key `skip`.
-Source: TypeAlias = Callable[[str, str, int], Statement]
+RowSource: TypeAlias = Callable[[str, str, int], Statement]
 # Returns the values for these keys, in order. It may leave out keys that do not match or do not exist any more.
 Fetch: TypeAlias = Callable[[list[str]], Operation[list[T]]]
 _PAGE = 200
 
 
 def intersect_keys(
-    sources: Sequence[Source], start: str, skip: str, limit: int, *, down: bool = False
+    sources: Sequence[RowSource], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[str]]:
     """Return up to `limit` keys that all sources have. The keys begin at `start` and ascend; if `down` is true, they
     descend. The key `skip` is left out. If the result has fewer than `limit` keys, there are no more."""
@@ -50,7 +50,7 @@ def intersect_keys(
 
 
 def intersect_rows(
-    sources: Sequence[Source], fetch: Fetch[T], start: str, skip: str, limit: int, *, down: bool = False
+    sources: Sequence[RowSource], fetch: Fetch[T], start: str, skip: str, limit: int, *, down: bool = False
 ) -> Operation[list[T]]:
     """Call `fetch` with the keys that every source has, and return up to `limit` of the values that `fetch` returns. If
     the result has fewer than `limit` values, there are no more. The other arguments are those of `intersect_keys`."""

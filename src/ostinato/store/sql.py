@@ -35,7 +35,7 @@ from importlib import resources
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
-from ostinato.store.columns import TABLES, Table
+from ostinato.store.columns import TABLES, TableColumns
 from ostinato.store.contract import Row, Statement
 
 Dialect: TypeAlias = Literal["sqlite", "postgres"]
@@ -183,7 +183,7 @@ def queries(dialect: Dialect) -> dict[str, Query]:
     return _read(dialect, [file.read_text(encoding="utf-8") for file in files])
 
 
-def _read(dialect: Dialect, texts: Iterable[str], tables: Mapping[str, Table] = TABLES) -> dict[str, Query]:
+def _read(dialect: Dialect, texts: Iterable[str], tables: Mapping[str, TableColumns] = TABLES) -> dict[str, Query]:
     bodies: dict[str, tuple[str, list[str]]] = {}
     for text in texts:
         headers = list(_HEADER.finditer(text))
@@ -202,7 +202,7 @@ class Statements:
     object with a name to get a statement that an operation can yield. `tables` are the tables of the extension by name.
     In a statement, `{topic_columns}`, for example, means the columns of `tables["topic"]`."""
 
-    def __init__(self, text: str, tables: Mapping[str, Table] | None = None) -> None:
+    def __init__(self, text: str, tables: Mapping[str, TableColumns] | None = None) -> None:
         self._text = text
         self._tables = {**TABLES, **(tables or {})}
         self._queries: dict[Dialect, dict[str, Query]] = {}
@@ -228,7 +228,7 @@ def _bare(body: str) -> str:
     return "\n".join(line for line in body.splitlines() if not line.lstrip().startswith("--")).strip().rstrip(";")
 
 
-def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, Table]) -> str:
+def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, TableColumns]) -> str:
     def part(match: re.Match[str]) -> str:
         if match["name"] in parts:
             return _whole(parts[match["name"]], parts, tables)
@@ -238,7 +238,7 @@ def _whole(text: str, parts: Mapping[str, str], tables: Mapping[str, Table]) -> 
     return _PART.sub(part, text)
 
 
-def _batch(column: str, tables: Mapping[str, Table]) -> list[tuple[str, str, bool]]:
+def _batch(column: str, tables: Mapping[str, TableColumns]) -> list[tuple[str, str, bool]]:
     """Parse one entry of a batch, and return a tuple (name, type, mark) for each of its columns. In SQL, a batch is
     written as `{rows r(id text, status text same)}`, with the entries in the parentheses. `column` is one entry, in one
     of these forms:
@@ -255,12 +255,14 @@ def _batch(column: str, tables: Mapping[str, Table]) -> list[tuple[str, str, boo
     return [(name, kind, False) for name, kind in zip(table.columns, table.types, strict=True)]
 
 
-def _table(name: str, tables: Mapping[str, Table]) -> Table:
+def _table(name: str, tables: Mapping[str, TableColumns]) -> TableColumns:
     assert name.endswith("_columns"), f"{name} is neither a part nor the columns of a table"
     return tables[name.removesuffix("_columns")]
 
 
-def _query(name: str, body: str, tags: Sequence[str], parts: Mapping[str, str], tables: Mapping[str, Table]) -> Query:
+def _query(
+    name: str, body: str, tags: Sequence[str], parts: Mapping[str, str], tables: Mapping[str, TableColumns]
+) -> Query:
     text = _whole(_bare(body), parts, tables)
     match = _ROWS.search(text)
     columns: tuple[tuple[str, str, bool], ...] = ()

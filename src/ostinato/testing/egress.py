@@ -7,7 +7,7 @@ import ssl
 import threading
 from typing import Any
 
-from ostinato.engine.http.egress import Answer, Egress, EgressTimedOut
+from ostinato.engine.http.egress import Egress, EgressResponse, EgressTimedOut
 from ostinato.testing.virtual_time import VirtualLoop
 
 _DEFAULT_TIMEOUT_S = 30.0  # as in `Egress.request`
@@ -24,7 +24,7 @@ class VirtualTimeEgress(Egress):
     def with_tls(self, tls: ssl.SSLContext) -> Egress:
         return VirtualTimeEgress(self._egress.with_tls(tls))
 
-    async def request(self, method: str, url: str, **options: Any) -> Answer:
+    async def request(self, method: str, url: str, **options: Any) -> EgressResponse:
         loop = asyncio.get_running_loop()
         if not isinstance(loop, VirtualLoop):
             return await self._egress.request(method, url, **options)

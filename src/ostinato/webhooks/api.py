@@ -74,7 +74,7 @@ def webhook_info(webhook: Webhook) -> WebhookInfo:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class WebhookApiContext:
     """The parts of the app that `Webhooks` uses. `changed` wakes the dispatcher of this process, if there is one."""
 
     store: Store
@@ -91,11 +91,11 @@ class Around:
 class Webhooks:
     """Subscribe URLs to events. If several changes have the same `request_id`, only the first has an effect."""
 
-    def __init__(self, around: Around) -> None:
-        self._around = around
+    def __init__(self, context: WebhookApiContext) -> None:
+        self._context = context
 
     def within(self, namespace: str, actor: str | None) -> Webhooks:
-        return Webhooks(replace(self._around, namespace=namespace, actor=actor))
+        return Webhooks(replace(self._context, namespace=namespace, actor=actor))
 
     async def create(
         self,
@@ -111,17 +111,17 @@ class Webhooks:
         `secret` is a reference to the secret that signs deliveries, such as `"secret://hook-key"`. With several
         references, each delivery has one signature for each secret.
         """
-        around, now = self._around, self._around.now()
+        context, now = self._context, self._context.now()
         draft = Webhook(
-            around.new_id(now),
-            around.namespace,
-            _read_url(url, around.policy),
-            _read_patterns(patterns, self._around.event_names),
+            context.new_id(now),
+            context.namespace,
+            _read_url(url, context.policy),
+            _read_patterns(patterns, self._context.event_names),
             _read_secrets(secret),
             _read_text(notes, "notes"),
             created=now,
             updated=now,
-            actor=around.actor,
+            actor=context.actor,
         )
 
         def create() -> Operation[Row]:
@@ -139,15 +139,15 @@ class Webhooks:
     async def list(self, *, after: str = "", limit: int = 100) -> list[WebhookInfo]:
         """Return the webhooks of the namespace with ids after `after`, oldest first."""
         check_limit(limit)
-        namespace = self._around.namespace
+        namespace = self._context.namespace
 
         def read_page(_: int) -> Operation[list[Row]]:
             return (yield statement("list_webhooks", namespace=namespace, after=after, limit=limit))
 
-        return [webhook_info(read_webhook(row)) for row in await self._around.store.read(read_page)]
+        return [webhook_info(read_webhook(row)) for row in await self._context.store.read(read_page)]
 
     async def get(self, id: str) -> WebhookInfo:
-        return webhook_info(await self._around.store.read(lambda _: subscriptions.find(self._around.namespace, id)))
+        return webhook_info(await self._context.store.read(lambda _: subscriptions.find(self._context.namespace, id)))
 
     async def update(
         self,
@@ -164,16 +164,16 @@ class Webhooks:
         signature. Raises `OstinatoError` if `url`, `patterns`, `secret` and `notes` are all None."""
         changes: dict[str, Any] = {}
         if url is not None:
-            changes["url"] = _read_url(url, self._around.policy)
+            changes["url"] = _read_url(url, self._context.policy)
         if patterns is not None:
-            changes["patterns"] = _read_patterns(patterns, self._around.event_names)
+            changes["patterns"] = _read_patterns(patterns, self._context.event_names)
         if secret is not None:
             changes["secrets"] = _read_secrets(secret)
         if notes is not None:
             changes["notes"] = _read_text(notes, "notes")
         if not changes:
             raise OstinatoError("update changes nothing; give url, patterns, secret or notes")
-        now = self._around.now()
+        now = self._context.now()
 
         def update(webhook: Webhook) -> tuple[Webhook, list[Row]]:
             changed = replace(webhook, **changes, updated=now)
@@ -184,12 +184,12 @@ class Webhooks:
     async def disable(self, id: str, reason: str = "", *, request_id: str | None = None) -> WebhookInfo:
         """Stop sending events to a webhook. Waiting deliveries are dropped, but their events are not lost: a later
         `enable` without `after` sends them."""
-        around, now = self._around, self._around.now()
+        context, now = self._context, self._context.now()
         why = _read_text(reason, "reason") or "disabled"
 
         def disable() -> Operation[Row]:
-            webhook = yield from subscriptions.lock(around.namespace, id)
-            return list(webhook_row((yield from disable_webhook(webhook, why, now, around.actor))))
+            webhook = yield from subscriptions.lock(context.namespace, id)
+            return list(webhook_row((yield from disable_webhook(webhook, why, now, context.actor))))
 
         return await self._change(f"disable {id}", [reason], request_id, disable)
 
@@ -198,7 +198,7 @@ class Webhooks:
         with the first undelivered event, and an active webhook does not change. If `after` is not None, the webhook
         continues with the first event whose sequence number is above `after`. Raises `NotFound` if there is no such
         webhook."""
-        now = self._around.now()
+        now = self._context.now()
         await self._check_seq(after)
 
         def enable(webhook: Webhook) -> tuple[Webhook, list[Row]]:
@@ -223,7 +223,7 @@ class Webhooks:
     async def replay(self, id: str, after: int, *, request_id: str | None = None) -> WebhookInfo:
         """Send all stored events with a sequence number above `after` once more. Raises `NotFound` if there is no such
         webhook, or `Conflict` if the webhook is disabled."""
-        now = self._around.now()
+        now = self._context.now()
         await self._check_seq(after)
 
         def replay(webhook: Webhook) -> tuple[Webhook, list[Row]]:
@@ -235,11 +235,11 @@ class Webhooks:
 
     async def delete(self, id: str, *, request_id: str | None = None) -> None:
         """Delete the webhook. Waiting deliveries are dropped."""
-        around = self._around
+        context = self._context
 
         def delete() -> Operation[Row]:
-            webhook = yield from subscriptions.lock(around.namespace, id)
-            yield statement("delete_webhook", id=id, namespace=around.namespace)
+            webhook = yield from subscriptions.lock(context.namespace, id)
+            yield statement("delete_webhook", id=id, namespace=context.namespace)
             yield sql("insert_events", [self._audit("deleted", webhook, url=webhook.url)])
             return list(webhook_row(webhook))
 
@@ -253,25 +253,25 @@ class Webhooks:
             hint = did_you_mean(str(status), list(Status)) or f"there are {', '.join(Status)}"
             raise OstinatoError(f"status {status!r} is unknown; {hint}")
         check_limit(limit)
-        namespace = self._around.namespace
+        namespace = self._context.namespace
 
         def read_page(_: int) -> Operation[Sequence[Row]]:
             yield from subscriptions.find(namespace, id)
             return (yield from list_runs(namespace, status=status, parent=id, before=before, limit=limit))
 
-        return [run_info(whole_run(row)) for row in await self._around.store.read(read_page)]
+        return [run_info(whole_run(row)) for row in await self._context.store.read(read_page)]
 
     async def redeliver(self, id: str, delivery: str, *, request_id: str | None = None) -> str:
         """Send the event of a finished delivery again, with the same `webhook-id` header. Return the new run's id.
         Raises `NotFound` if there is no such delivery, or `Conflict` if it is unfinished or the webhook is disabled."""
-        around, now = self._around, self._around.now()
-        new = around.new_id(now)
+        context, now = self._context, self._context.now()
+        new = context.new_id(now)
 
         def redeliver() -> Operation[str]:
-            _check_active((yield from subscriptions.lock(around.namespace, id)))
+            _check_active((yield from subscriptions.lock(context.namespace, id)))
             rows = yield sql("run_of_chain", root=delivery)
             before = whole_run(rows[0]) if rows else None
-            if before is None or before.namespace != around.namespace or not _is_of(before, id):
+            if before is None or before.namespace != context.namespace or not _is_of(before, id):
                 raise NotFound(f"webhook {id!r} has no delivery {delivery!r}")
             if not before.status.over:
                 raise Conflict(
@@ -292,13 +292,13 @@ class Webhooks:
                 concurrency_key=before.concurrency_key,
                 options=before.options,
                 input=before.input,
-                actor=around.actor,
+                actor=context.actor,
             )
             yield from start([run], now)
             return new
 
         run_id = await self._once(f"redeliver {id} {delivery}", request_id, redeliver)
-        around.nudge()
+        context.nudge()
         return str(run_id)
 
     # Internals
@@ -312,12 +312,12 @@ class Webhooks:
         def last(_: int) -> Operation[int]:
             return int((yield sql("last_event"))[0][0])
 
-        if value > (newest := await self._around.store.read(last)):
+        if value > (newest := await self._context.store.read(last)):
             raise ArgumentError(f"after {value} is beyond the newest event, which is {newest}", "after")
 
     def _audit(self, verb: str, webhook: Webhook, **data: Any) -> Row:
-        around = self._around
-        return audit(around.now(), webhook.namespace, f"webhook:{verb}", webhook.id, around.actor, **data)
+        context = self._context
+        return audit(context.now(), webhook.namespace, f"webhook:{verb}", webhook.id, context.actor, **data)
 
     async def _edit(
         self,
@@ -328,7 +328,7 @@ class Webhooks:
         edit: Callable[[Webhook], tuple[Webhook, Sequence[Row]]],
     ) -> WebhookInfo:
         def work() -> Operation[Row]:
-            changed, events = edit((yield from subscriptions.lock(self._around.namespace, id)))
+            changed, events = edit((yield from subscriptions.lock(self._context.namespace, id)))
             if events:
                 yield statement("change_webhooks", [webhook_row(changed)])
                 yield sql("notify")
@@ -341,13 +341,13 @@ class Webhooks:
         self, what: str, asked: Any, request: str | None, make: Callable[[], Operation[Row]]
     ) -> WebhookInfo:
         row = await self._once(f"{what} {orjson.dumps(asked).decode()}", request, make)
-        self._around.changed()
-        self._around.nudge()
+        self._context.changed()
+        self._context.nudge()
         return webhook_info(read_webhook(row))
 
     async def _once(self, what: str, request: str | None, make: Callable[[], Operation[Any]]) -> Any:
-        around = self._around
-        return await run_once(around.store, around.namespace, request, f"webhook {what}", around.now(), make)
+        context = self._context
+        return await run_once(context.store, context.namespace, request, f"webhook {what}", context.now(), make)
 
 
 def _is_of(run: Run, webhook: str) -> bool:

@@ -16,7 +16,7 @@ import orjson
 from ostinato.engine.context import Context
 from ostinato.engine.executor import Fatal, RetryLater
 from ostinato.engine.http import signing
-from ostinato.engine.http.egress import Answer, Egress, EgressRefused
+from ostinato.engine.http.egress import Egress, EgressRefused, EgressResponse
 from ostinato.engine.http.job import describe_answer, read_retry_after, text_of
 from ostinato.engine.http.secrets import Resolved, resolve
 from ostinato.engine.jobs import Handler
@@ -112,7 +112,9 @@ async def _deliver(
     return {"status": answer.status, "elapsed_ms": max(0, now - begin) // 1000}
 
 
-async def _send(egress: Egress, ctx: Context, hook: Webhook, resolved: Resolved, event: dict[str, Any]) -> Answer:
+async def _send(
+    egress: Egress, ctx: Context, hook: Webhook, resolved: Resolved, event: dict[str, Any]
+) -> EgressResponse:
     content = orjson.dumps(event)
     id = f"{hook.id}_{event['seq']}"  # the same for every attempt, so that a receiver can detect duplicates
     headers = {

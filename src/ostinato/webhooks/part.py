@@ -10,7 +10,7 @@ from ostinato.engine.node import Engine
 from ostinato.engine.ways import Host, Loop, Part, Runtime
 from ostinato.errors import OstinatoError
 from ostinato.model import read_length
-from ostinato.webhooks.api import Around, Webhooks
+from ostinato.webhooks.api import WebhookApiContext, Webhooks
 from ostinato.webhooks.delivery import webhook_handler
 from ostinato.webhooks.dispatcher import Dispatcher
 from ostinato.when.durations import Length
@@ -34,7 +34,7 @@ class WebhooksPart(Part):
         self._dispatcher: Dispatcher | None = None
         self.jobs = (webhook_handler(host.egress, host.store, read_length(patience, "webhook_patience")),)
         self.api = Webhooks(
-            Around(
+            WebhookApiContext(
                 store=host.store,
                 now=lambda: host.engine().clock.now(),
                 new_id=host.new_id,

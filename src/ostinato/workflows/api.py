@@ -12,7 +12,7 @@ from ostinato.engine.idempotency import digest, run_once
 from ostinato.errors import OstinatoError, did_you_mean, short_repr
 from ostinato.store.contract import Operation
 from ostinato.workflows.declaration import WorkflowCode
-from ostinato.workflows.model import Choice, HandlerRun, Workflow
+from ostinato.workflows.model import HandlerRun, ResolutionChoice, Workflow
 from ostinato.workflows.operations import operator_requests
 from ostinato.workflows.operations.deploy import Version, deploy
 from ostinato.workflows.queries import Queries, find_workflow, load_infos
@@ -42,7 +42,7 @@ class Workflows(Queries):
     """Deploy workflows, watch them, and resolve problems. A second call with the same `request_id` changes nothing."""
 
     def within(self, namespace: str, actor: str | None) -> Workflows:
-        return Workflows(replace(self._surroundings, namespace=namespace, actor=actor))
+        return Workflows(replace(self._context, namespace=namespace, actor=actor))
 
     # Declaring
 
@@ -52,21 +52,21 @@ class Workflows(Queries):
         """Declare a workflow. Nodes deploy it when they start. If `version` is None, changed code gets the next version
         number."""
         code = WorkflowCode(name, version=version, policy=policy)
-        self._surroundings.codes.declare(code)
+        self._context.codes.declare(code)
         return code
 
     @property
     def declared_names(self) -> list[str]:
-        return sorted(self._surroundings.codes.declared)
+        return sorted(self._context.codes.declared)
 
     def reader(self, name: str) -> Callable[[F], F]:
         """Declare a function that handlers call by `ctx.read(name, …)`."""
-        return self._surroundings.tools.reader(name)
+        return self._context.tools.reader(name)
 
     def mutator(self, name: str, *, reconcile: Callable[..., Awaitable[Any]] | None = None) -> Callable[[F], F]:
         """Declare a function that handlers call by `ctx.mutate(name, …)`. The function `reconcile` finds out whether an
         earlier call took effect. It returns `applied(result)`, `NOT_APPLIED` or `NOT_KNOWN_YET`."""
-        return self._surroundings.tools.mutator(name, reconcile=reconcile)
+        return self._context.tools.mutator(name, reconcile=reconcile)
 
     # Deploying
 
@@ -82,24 +82,24 @@ class Workflows(Queries):
 
     async def deploy_declared(self) -> None:
         """Deploy the workflows that this process declares. A node calls this at its start, before it executes runs."""
-        for code in self._surroundings.codes.declared.values():
+        for code in self._context.codes.declared.values():
             await self._deploy(code, None)
 
     async def _deploy(self, code: WorkflowCode, source: str | None, repairs: str | None = None) -> bool:
-        around = self._surroundings
+        context = self._context
         version = Version(
-            around.namespace,
+            context.namespace,
             code.name,
             code.define(),
-            around.codes.add(code),
+            context.codes.add(code),
             code.version,
             source,
             repairs,
-            around.actor,
+            context.actor,
         )
-        now = around.now()
-        changed = await around.store.run(lambda _: deploy(version, now))
-        around.nudge()
+        now = context.now()
+        changed = await context.store.run(lambda _: deploy(version, now))
+        context.nudge()
         return changed
 
     async def fix(self, workflow: Workflow, failed: HandlerRun, code: WorkflowCode) -> bool:
@@ -160,9 +160,9 @@ class Workflows(Queries):
         now.
         """
         try:
-            chosen = Choice(choice)
+            chosen = ResolutionChoice(choice)
         except ValueError:
-            hint = did_you_mean(str(choice), list(Choice)) or f"there are {', '.join(Choice)}"
+            hint = did_you_mean(str(choice), list(ResolutionChoice)) or f"there are {', '.join(ResolutionChoice)}"
             raise OstinatoError(f"there is no choice {short_repr(choice)}; {hint}") from None
         return await self._change(name, "resolve", request_id, operator_requests.resolve, chosen, run_id)
 
@@ -183,18 +183,18 @@ class Workflows(Queries):
         """Lock a workflow, and call `work(workflow, *asked, now)` in the same transaction. Return the changed overview
         of the workflow. If an earlier call had the same `request_id`, do not call `work`, and return the overview from
         the earlier call."""
-        around = self._surroundings
-        now = around.now()
+        context = self._context
+        now = context.now()
 
         def change() -> Operation[dict[str, Any]]:
-            loaded = yield from operator_requests.lock_workflow(around.namespace, name, around.actor)
+            loaded = yield from operator_requests.lock_workflow(context.namespace, name, context.actor)
             yield from work(loaded, *asked, now)
-            (info,) = yield from load_infos([(yield from find_workflow(around.namespace, name))], now)
+            (info,) = yield from load_infos([(yield from find_workflow(context.namespace, name))], now)
             return info.to_json()
 
         what = f"workflow {verb} {name} {digest(*asked)}"
         try:
-            answer = await run_once(around.store, around.namespace, request_id, what, now, change)
+            answer = await run_once(context.store, context.namespace, request_id, what, now, change)
         finally:
-            around.nudge()  # after a refusal too: while the call held the workflow's row, nodes passed over it
+            context.nudge()  # after a refusal too: while the call held the workflow's row, nodes passed over it
         return WorkflowInfo.from_json(answer)

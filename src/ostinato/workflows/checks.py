@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.workflows.definition import Definition
+from ostinato.workflows.definition import WorkflowDefinition
 
 
-def find_mistakes(definition: Definition) -> Iterator[str]:
+def find_mistakes(definition: WorkflowDefinition) -> Iterator[str]:
     """Yield what is wrong with a workflow, one sentence for each mistake."""
     if not definition.handlers:
         yield "it has neither a producer nor a consumer"

@@ -15,10 +15,10 @@ from ostinato.when.instants import Micros
 from ostinato.workflows.checks import find_mistakes
 from ostinato.workflows.definition import (
     ConsumerDefinition,
-    Definition,
     ProducerDefinition,
     ProducerSchedule,
     Topic,
+    WorkflowDefinition,
     interval_spec,
 )
 from ostinato.workflows.model import read_policy
@@ -120,9 +120,9 @@ class WorkflowCode:
 
     # Reading
 
-    def define(self) -> Definition:
+    def define(self) -> WorkflowDefinition:
         """Check the workflow and return its definition. Raises `OstinatoError` with all mistakes."""
-        definition = Definition(
+        definition = WorkflowDefinition(
             tuple(self._topics),
             tuple(producer for producer, _ in self._producers.values()),
             tuple(consumer for consumer, _ in self._consumers.values()),

@@ -78,7 +78,7 @@ class ConsumerDefinition:
 
 
 @dataclass(frozen=True)
-class Definition:
+class WorkflowDefinition:
     """The structure of a workflow, without the code of its handlers."""
 
     topics: tuple[str, ...]
@@ -107,9 +107,9 @@ class Definition:
         return orjson.dumps(document, option=orjson.OPT_SORT_KEYS).decode()
 
     @staticmethod
-    def from_json(text: str) -> Definition:
+    def from_json(text: str) -> WorkflowDefinition:
         document = orjson.loads(text)
-        return Definition(
+        return WorkflowDefinition(
             topics=tuple(document["topics"]),
             producers=tuple(
                 ProducerDefinition(row["name"], ProducerSchedule.from_json(row["schedule"]), tuple(row["publishes"]))

@@ -8,7 +8,7 @@ from html import escape
 
 from ostinato.drawing.layout import Point, lay_out
 from ostinato.drawing.svg import EDGE, INK, PAD, WRITTEN, curve, cut, marker, rectangle, svg, text, text_width
-from ostinato.workflows.definition import Definition, ProducerDefinition
+from ostinato.workflows.definition import ProducerDefinition, WorkflowDefinition
 from ostinato.workflows.views.overview import IDLE, NEEDS_ATTENTION, RUNNING, STOPPED, WorkflowInfo
 
 # For each kind of box: fill, outline, and the second line. Words have a contrast of at least 4.5 to 1.
@@ -53,7 +53,7 @@ class _Box:
         return max(_LEAST, width + (40 if self.kind == "topic" else 26)), _HEIGHT
 
 
-def draw(definition: Definition, info: WorkflowInfo, marks: Marks) -> str:
+def draw(definition: WorkflowDefinition, info: WorkflowInfo, marks: Marks) -> str:
     """Return an SVG document of a workflow and its state."""
     boxes = dict(_boxes(definition, info.pending))
     sizes = {key: box.size for key, box in boxes.items()}
@@ -77,7 +77,7 @@ def draw(definition: Definition, info: WorkflowInfo, marks: Marks) -> str:
     return svg(width, height, title, marker("head", EDGE), [*parts, *legend])
 
 
-def _boxes(definition: Definition, pending: Mapping[str, int]) -> Iterator[tuple[str, _Box]]:
+def _boxes(definition: WorkflowDefinition, pending: Mapping[str, int]) -> Iterator[tuple[str, _Box]]:
     for producer in definition.producers:
         yield f"handler {producer.name}", _Box("producer", producer.name, producer.schedule.describe())
     for topic in definition.topics:
@@ -88,7 +88,7 @@ def _boxes(definition: Definition, pending: Mapping[str, int]) -> Iterator[tuple
         yield f"handler {consumer.name}", _Box("consumer", consumer.name, " → ".join(phases))
 
 
-def _edges(definition: Definition) -> Iterator[tuple[str, str]]:
+def _edges(definition: WorkflowDefinition) -> Iterator[tuple[str, str]]:
     for handler in definition.handlers.values():
         for topic in handler.publishes:
             yield f"handler {handler.name}", f"topic {topic}"

@@ -77,7 +77,7 @@ class MutationStatus(StrEnum):
     INDETERMINATE = "indeterminate"
 
 
-class Choice(StrEnum):
+class ResolutionChoice(StrEnum):
     """How a person resolves the problem that blocks a workflow.
 
     - `REAUTHENTICATE`, `APPROVE`, `RESUME`: the cause is removed, so continue
@@ -114,11 +114,11 @@ class FailureClass(StrEnum):
         return self.status in (RunStatus.PAUSED_APPROVAL, RunStatus.PAUSED_RECONCILIATION)
 
     @property
-    def put_right(self) -> Choice:
+    def put_right(self) -> ResolutionChoice:
         """The choice with which a person says: "I have removed the cause of the failure, so continue." It is
         `REAUTHENTICATE` for `AUTH`, `APPROVE` for `PERMISSION`, and `RESUME` for the other classes. For
         `RECONCILIATION`, do not offer this choice: `resolve` raises `Conflict` for it."""
-        return _PUT_RIGHT.get(self, Choice.RESUME)
+        return _PUT_RIGHT.get(self, ResolutionChoice.RESUME)
 
 
 _STATUSES = {
@@ -131,7 +131,7 @@ _STATUSES = {
     FailureClass.INTERNAL: RunStatus.FAILED_INTERNAL,
     FailureClass.CRASH: RunStatus.CRASHED,
 }
-_PUT_RIGHT = {FailureClass.AUTH: Choice.REAUTHENTICATE, FailureClass.PERMISSION: Choice.APPROVE}
+_PUT_RIGHT = {FailureClass.AUTH: ResolutionChoice.REAUTHENTICATE, FailureClass.PERMISSION: ResolutionChoice.APPROVE}
 
 
 class Delivered(StrEnum):

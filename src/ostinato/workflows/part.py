@@ -10,9 +10,9 @@ from ostinato.engine.ways import Host, Part, Runtime
 from ostinato.workflows.api import Workflows
 from ostinato.workflows.model import KIND
 from ostinato.workflows.operations.start_runs import fire
-from ostinato.workflows.queries import Surroundings
+from ostinato.workflows.queries import WorkflowApiContext
 from ostinato.workflows.runtime.body import WorkflowBody
-from ostinato.workflows.runtime.codes import Codes
+from ostinato.workflows.runtime.codes import WorkflowCodes
 from ostinato.workflows.standard_tools import add_standard_tools
 from ostinato.workflows.stop_and_recover import RUN_KIND
 from ostinato.workflows.tools import Tools
@@ -23,11 +23,11 @@ class WorkflowsPart(Part):
 
     def __init__(self, host: Host) -> None:
         super().__init__(host)
-        self._codes, self._tools = Codes(), Tools()
+        self._codes, self._tools = WorkflowCodes(), Tools()
         add_standard_tools(self._tools, host)
         self._body: WorkflowBody | None = None
         self.api = Workflows(
-            Surroundings(
+            WorkflowApiContext(
                 store=host.store,
                 now=lambda: host.engine().clock.now(),
                 nudge=lambda: host.engine().nudge(),

@@ -22,7 +22,7 @@ from ostinato.workflows.rows import (
     read_run,
     read_workflow,
 )
-from ostinato.workflows.runtime.codes import Codes
+from ostinato.workflows.runtime.codes import WorkflowCodes
 from ostinato.workflows.store import statement
 from ostinato.workflows.tools import Tools
 from ostinato.workflows.views.overview import WorkflowDetail, WorkflowInfo, input_groups, workflow_detail, workflow_info
@@ -49,13 +49,13 @@ _MOST_EVENTS = 1000  # of one run: as many as `peek` returns
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class WorkflowApiContext:
     """The parts of the app that `Queries` and `Workflows` use."""
 
     store: Store
     now: Callable[[], Micros]
     nudge: Callable[[], None]
-    codes: Codes
+    codes: WorkflowCodes
     tools: Tools
     namespace: str
     actor: str | None
@@ -64,13 +64,13 @@ class Surroundings:
 class Queries:
     """The methods of `app.workflows` that only read."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._surroundings = surroundings
+    def __init__(self, context: WorkflowApiContext) -> None:
+        self._context = context
 
     async def get(self, name: str, *, recent: int = 5) -> WorkflowDetail:
         """Return the overview of a workflow, with counts of its inputs by source and type, and up to `recent` lines
         about its latest activity. Raises `NotFound` if there is no such workflow."""
-        now = self._surroundings.now()
+        now = self._context.now()
         if isinstance(recent, bool) or not isinstance(recent, int) or not 0 <= recent <= _MOST_RECENT:
             raise OstinatoError(f"recent {short_repr(recent)} is not a whole number from 0 to {_MOST_RECENT}")
 
@@ -88,13 +88,13 @@ class Queries:
         """Return the workflows of the namespace, sorted by name, without inputs and activity. `after` is the name of
         the last workflow of the previous page."""
         check_limit(limit)
-        around, now = self._surroundings, self._surroundings.now()
+        context, now = self._context, self._context.now()
 
         def page(_: int) -> Operation[Sequence[WorkflowInfo]]:
-            rows = yield statement("list_workflows", namespace=around.namespace, after=after, limit=limit)
+            rows = yield statement("list_workflows", namespace=context.namespace, after=after, limit=limit)
             return (yield from load_infos([read_workflow(row) for row in rows], now))
 
-        return await around.store.read(page)
+        return await context.store.read(page)
 
     async def runs(
         self, name: str, *, handler: str | None = None, before: str | None = None, limit: int = 100
@@ -175,7 +175,7 @@ class Queries:
         check_limit(limit)
         _check_texts(before=before)
         _check_status("an input", status, INPUT_STATUSES)
-        now = self._surroundings.now()
+        now = self._context.now()
 
         def inputs(workflow: Workflow) -> Operation[Sequence[InputInfo]]:
             filters = {"status": status or "", "before": before or "", "holder": _holder(workflow)}
@@ -207,7 +207,7 @@ class Queries:
 
     async def draw(self, name: str) -> str:
         """Return an SVG drawing of a workflow, with the pending events of each topic and the running handler."""
-        now = self._surroundings.now()
+        now = self._context.now()
 
         def picture(workflow: Workflow) -> Operation[str]:
             (info,) = yield from load_infos([workflow], now)
@@ -227,10 +227,10 @@ class Queries:
         """Find a workflow by its name, and call `load` with it in the same transaction."""
 
         def read(_: int) -> Operation[T]:
-            workflow = yield from find_workflow(self._surroundings.namespace, name)
+            workflow = yield from find_workflow(self._context.namespace, name)
             return (yield from load(workflow))
 
-        return await self._surroundings.store.read(read)
+        return await self._context.store.read(read)
 
 
 # Loading

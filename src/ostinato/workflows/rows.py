@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from ostinato.store.columns import reader, writer
-from ostinato.workflows.definition import Definition
+from ostinato.workflows.definition import WorkflowDefinition
 from ostinato.workflows.model import (
     Blocked,
     EventStatus,
@@ -60,5 +60,5 @@ mutation_row = writer(_MUTATION)
 
 
 @lru_cache(maxsize=2048)
-def read_definition(text: str) -> Definition:
-    return Definition.from_json(text)
+def read_definition(text: str) -> WorkflowDefinition:
+    return WorkflowDefinition.from_json(text)

@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from ostinato.engine.http.egress import Answer, EgressFailed, EgressRefused, EgressUnconnected
+from ostinato.engine.http.egress import EgressFailed, EgressRefused, EgressResponse, EgressUnconnected
 from ostinato.engine.http.job import KEPT_BYTES, body_of, check_http, describe_answer, text_of
 from ostinato.engine.http.secrets import redact, resolve
 from ostinato.engine.runs import Started, start
@@ -17,7 +17,7 @@ from ostinato.engine.ways import Host
 from ostinato.errors import OstinatoError, StoreError, did_you_mean, is_text, short_repr
 from ostinato.model import Run, Timer, read_length
 from ostinato.schedules.actions import ActionKind, Maker, read_action
-from ostinato.schedules.model import JOB, Action, Schedule
+from ostinato.schedules.model import JOB, Schedule, ScheduleAction
 from ostinato.start_checks import RunBuilder
 from ostinato.store.contract import Operation, sql
 from ostinato.when import manual
@@ -108,7 +108,7 @@ async def _request(host: Host, request: dict[str, Any], key: str | None = None) 
 _KEPT = frozenset("content-type date etag last-modified location".split())
 
 
-async def _send(host: Host, request: Mapping[str, Any], key: str | None) -> Answer:
+async def _send(host: Host, request: Mapping[str, Any], key: str | None) -> EgressResponse:
     headers = {name.lower(): value for name, value in (request["headers"] or {}).items()}
     content = b""
     if request.get("json") is not None:
@@ -193,7 +193,7 @@ class _Starts:
         id = await self.host.store.read(look)
         return NOT_APPLIED if id is None else applied({"id": id, "key": _run_key(call)})
 
-    async def _check_known(self, action: Action) -> None:
+    async def _check_known(self, action: ScheduleAction) -> None:
         """Raise `OstinatoError` if `action` is a job that no node has declared. A run of such a job would only wait."""
         engine, job = self.host.engine(), action.job
         if action.kind != JOB or engine.find_job(job) is not None:
@@ -204,7 +204,7 @@ class _Starts:
             raise OstinatoError(f"no node knows the job {job!r}; {hint}")
 
     def _make(
-        self, action: Action, kinds: Mapping[str, ActionKind], call: MutationContext, now: Micros
+        self, action: ScheduleAction, kinds: Mapping[str, ActionKind], call: MutationContext, now: Micros
     ) -> tuple[Run, Timer | None]:
         id, actor = self.host.new_id(now), self.host.actor
         if action.kind == JOB:

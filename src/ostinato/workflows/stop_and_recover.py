@@ -12,7 +12,7 @@ from ostinato.engine.runs import End, Ended, end
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
-from ostinato.workflows.decisions.failures import UNCERTAIN, Failure
+from ostinato.workflows.decisions.failures import UNCERTAIN, RunFailure
 from ostinato.workflows.model import FailureClass, HandlerType, RunStatus
 from ostinato.workflows.operations.progress import block, lose_fixer, start_fixers
 from ostinato.workflows.operations.start_runs import advance, go_on, lock, read_oldest
@@ -68,7 +68,7 @@ def recover(runs: Sequence[Run], node: str, now: Micros, kinds: Kinds) -> Operat
             lose_fixer(loaded[record.workflow_id], record, now, again=True)
             crashes[record.workflow_id] = record.crashes
         else:
-            block(loaded[record.workflow_id], record, Failure(FailureClass.CRASH, _LOST), now)
+            block(loaded[record.workflow_id], record, RunFailure(FailureClass.CRASH, _LOST), now)
         record.updated = max(now, record.updated + 1)
     yield statement("save_workflow_runs", [run_row(record) for record in records.values()])
     yield from end([End(run, Status.CRASHED, _LOST) for run in runs], node, now, kinds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from ostinato.engine.executor import Stop
+from ostinato.engine.executor import BodyStop
 from ostinato.engine.http.host_names import looks_up_for
 from ostinato.model import Status
 from ostinato.testing import World
@@ -24,7 +24,7 @@ async def test_a_body_that_is_stopped_before_its_first_step_ends_all_the_same(wo
     def begin_and_stop(run: Any, body: Any = None) -> None:
         began(run, body)
         if not cancelled:
-            cancelled.append(engine.bodies.cancel_here(run.id, Stop(Status.CANCELLED, "at once")))
+            cancelled.append(engine.bodies.cancel_here(run.id, BodyStop(Status.CANCELLED, "at once")))
 
     engine.bodies.begin = begin_and_stop  # type: ignore[method-assign]
     run = await world.start("work")

@@ -16,7 +16,7 @@ from ostinato.engine.runs import After, End, Ended, UnknownKind, deadline_timer,
 from ostinato.engine.ways import Part, Runtime, Setting, Way
 from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status
-from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.model import Schedule, ScheduleAction
 from ostinato.schedules.operations.edit import insert_schedules, with_next
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.testing import World
@@ -138,7 +138,7 @@ async def test_a_deadline_of_an_unknown_kind_is_left_to_others(world: World) -> 
 async def test_a_schedule_of_an_unknown_kind_keeps_its_times_for_others(world: World) -> None:
     await world.up()
     now = world.clock.now()
-    action = Action("turn", {"turn": "hello"}, kind="turn")
+    action = ScheduleAction("turn", {"turn": "hello"}, kind="turn")
     schedule = Schedule("s1", "greet", every("1m"), action=action, created=now, reached=now, updated=now)
     await world.app.store.run(lambda _: insert_schedules([with_next(schedule)], now, None))
     world.app.engine.nudge()

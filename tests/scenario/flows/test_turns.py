@@ -27,7 +27,7 @@ from ostinato.flows import (
     TurnInput,
     within_window,
 )
-from ostinato.flows.model import Outcome
+from ostinato.flows.model import FlowOutcome
 from ostinato.flows.store import statement
 from ostinato.flows.views import SessionInfo
 from ostinato.functions.errors import MailboxFull
@@ -571,7 +571,7 @@ async def test_nobody_uses_a_session_whose_run_is_over(world: World) -> None:
         sent = len(outbox.sent)
         turn = await app.agents.run_turn("buddy", TurnInput(user="ada", source="scheduled", key="k"))
         outcome = await turn.outcome("1s")
-        assert (outcome.outcome, outcome.reason) == (Outcome.SKIPPED, "bootstrap_disabled")
+        assert (outcome.outcome, outcome.reason) == (FlowOutcome.SKIPPED, "bootstrap_disabled")
         assert (await app.agents.session(session.id)).reason == "lost"
         with pytest.raises(NotFound, match="no open session"):
             await app.within("default", "boss").agents.take_over("buddy", "ada")

@@ -240,7 +240,7 @@ async def test_code_in_memory_is_not_used_after_another_node_has_gone_on(world: 
     await world.up()
     run = await world.app.functions.start(parked)
     await world.settle()
-    body = world.app.functions._around.body
+    body = world.app.functions._context.body
     assert body is not None
     live = body._parked[run.id]
     assert body._from_cache(replace(live.run, claim=live.run.claim + 2)) is None

@@ -449,7 +449,7 @@ async def test_a_mutator_that_is_gone_is_asked_for_later(world: World) -> None:
     service = Service(script=[Late(Transient("timeout"))], answers=[NOT_KNOWN_YET])
     mailbox(world.app, service=service)
     await begin(world)
-    mutators = world.app.workflows._surroundings.tools.mutators
+    mutators = world.app.workflows._context.tools.mutators
     send = mutators.pop("send")
     for seconds in (10, 20, 40, 80):
         await world.advance(seconds)

@@ -104,7 +104,7 @@ async def test_the_largest_that_can_be_kept(world: World) -> None:
         return text + "xx"
 
     box.hooks |= {"poll": poll, "prepare": prepare, "mutate": mutate}
-    tools = world.app.workflows._surroundings.tools
+    tools = world.app.workflows._context.tools
     del tools.mutators["send"]
     tools.mutator("send")(send)
     await world.up()
@@ -123,7 +123,7 @@ async def test_decision_13_parameters_that_a_mutator_does_not_take(world: World)
     async def send(call: Any, mails: Any) -> None:
         service.calls.append(call.key)
 
-    tools = world.app.workflows._surroundings.tools
+    tools = world.app.workflows._context.tools
     del tools.mutators["send"]
     tools.mutator("send")(send)
 

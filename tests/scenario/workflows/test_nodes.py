@@ -38,7 +38,7 @@ def gated(app: Ostinato, phase: str, gate: Gate, service: Service) -> Mailbox:
             await gate()
         return await send(context, **params)
 
-    tools = app.workflows._surroundings.tools
+    tools = app.workflows._context.tools
     del tools.mutators["send"]
     tools.mutator("send", reconcile=service.ask)(call)
 

@@ -195,7 +195,7 @@ async def test_start_is_reconciled_by_its_id(world: World, late: bool) -> None:
     @world.app.job()
     async def greet() -> None: ...
 
-    tools = world.app.workflows._surroundings.tools
+    tools = world.app.workflows._context.tools
     start, problems = tools.mutators["start"], [OSError("gone")]
 
     async def unsteady(call: Any, **params: Any) -> Any:

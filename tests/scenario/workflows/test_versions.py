@@ -376,8 +376,8 @@ async def test_a_restart_keeps_a_repair_that_can_be_loaded(world: World) -> None
     """A declared version does not replace its own repair, if the repair is named by an import path."""
     await world.up()
     await world.app.workflows.deploy(version(1, fails=True))
-    around = world.app.workflows._surroundings
-    workflow = await around.store.read(lambda _: find("default", "inbox"))
+    context = world.app.workflows._context
+    workflow = await context.store.read(lambda _: find("default", "inbox"))
     assert workflow is not None
     await world.app.workflows._deploy(version(1), "package.module:inbox", repairs=workflow.digest)
     info = await world.app.workflows.deploy(version(1, fails=True))

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Tag
 
 from ostinato import OstinatoError
 from ostinato.engine.http import signing
-from ostinato.engine.http.egress import Answer, Egress, EgressFailed, EgressUnconnected
+from ostinato.engine.http.egress import Egress, EgressFailed, EgressResponse, EgressUnconnected
 from ostinato.errors import InputError
 from ostinato.flows import (
     ModelFailed,
@@ -41,13 +41,13 @@ class Service(Egress):
         self.answers = list(answers)
         self.requests: list[dict[str, Any]] = []
 
-    async def request(self, method: str, url: str, **options: Any) -> Answer:
+    async def request(self, method: str, url: str, **options: Any) -> EgressResponse:
         self.requests.append({"url": url, **options})
         answer = self.answers.pop(0)
         if isinstance(answer, BaseException):
             raise answer
         status, body = answer
-        return Answer(status, {}, body if isinstance(body, bytes) else orjson.dumps(body), False, 0)  # type: ignore[arg-type]
+        return EgressResponse(status, {}, body if isinstance(body, bytes) else orjson.dumps(body), False, 0)  # type: ignore[arg-type]
 
 
 def completion(text: str | None, *calls: tuple[str, str]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import pytest
 
 from ostinato import Ostinato
 from ostinato.errors import NotFound, OstinatoError
-from ostinato.functions.definition import Codes, StepFunction, as_step, make_code, step
+from ostinato.functions.definition import FunctionCodes, StepFunction, as_step, make_code, step
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_two_functions_with_one_name_are_refused_but_not_two_versions(app: Ostin
 
 
 def test_the_code_that_goes_on() -> None:
-    codes = Codes()
+    codes = FunctionCodes()
     for version, function in ((1, fine), (3, also_fine)):
         codes.add(make_code(function, name="pay", version=version, pinned=False, options={}))
     newest = codes.newest("pay")

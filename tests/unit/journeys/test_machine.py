@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ostinato.journeys.documents import read_document
-from ostinato.journeys.expressions.contract import Failure, Value
+from ostinato.journeys.expressions.contract import EvaluationOutcome, Failure, Value
 from ostinato.journeys.language import Definition, read
 from ostinato.journeys.machine.advance import advance, begin, needed_timers
 from ostinato.journeys.machine.decision import (
@@ -38,7 +38,7 @@ from ostinato.journeys.machine.model import (
 )
 from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.machine.values import merge_changes
-from ostinato.journeys.task_kind import Outcome, TaskProblem, TaskResult
+from ostinato.journeys.task_kind import TaskProblem, TaskResult
 from ostinato.when.instants import SECOND, Micros, read_instant
 from tests.support.journey_documents import journey
 
@@ -46,7 +46,7 @@ T0 = read_instant("2026-01-31T12:00:00Z", "t0")
 DONE = "done: {type: succeed}"
 
 
-def result(expr: str, bindings: Mapping[str, Any]) -> Outcome:
+def result(expr: str, bindings: Mapping[str, Any]) -> EvaluationOutcome:
     """The language of these tests: Python."""
     try:
         return Value(eval(expr, {}, dict(bindings)))

@@ -10,7 +10,7 @@ import pytest
 
 from ostinato import every
 from ostinato.workflows.declaration import WorkflowCode
-from ostinato.workflows.definition import Definition
+from ostinato.workflows.definition import WorkflowDefinition
 from ostinato.workflows.drawing import COLOURS, STATUSES, Marks, draw
 from ostinato.workflows.views.overview import WorkflowInfo
 from tests.support.pictures import SVG, contrast
@@ -18,7 +18,7 @@ from tests.support.pictures import SVG, contrast
 MOMENT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def define(name: str = "Send") -> Definition:
+def define(name: str = "Send") -> WorkflowDefinition:
     """A producer, a consumer that publishes, one that publishes to itself, and a topic between each two of them."""
     code = WorkflowCode("inbox")
     emails, rows, digest = (code.topic(topic) for topic in ("emails", "rows", "digest"))

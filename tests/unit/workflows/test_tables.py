@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from ostinato.when.instants import SECOND, Micros
-from ostinato.workflows.decisions.failures import Failure, Start, follow, judge
+from ostinato.workflows.decisions.failures import RetryStart, RunFailure, follow, judge
 from ostinato.workflows.decisions.reconciliation import after_attempt
-from ostinato.workflows.definition import Definition
+from ostinato.workflows.definition import WorkflowDefinition
 from ostinato.workflows.model import (
     MINUTE,
     Blocked,
@@ -55,22 +55,25 @@ UNCERTAIN = [MutationStatus.IN_FLIGHT, MutationStatus.NEEDS_RECONCILE, MutationS
 @pytest.mark.parametrize(
     ("phase", "mutation", "start"),
     [
-        *((phase, None, Start(Phase.PREPARING, False)) for phase in (Phase.PREPARING, Phase.PREPARED, Phase.MUTATING)),
-        (Phase.MUTATING, MutationStatus.FAILED, Start(Phase.PREPARING, False)),
-        *((Phase.MUTATING, status, Start(Phase.MUTATING, True)) for status in UNCERTAIN),
         *(
-            (phase, mutation, Start(Phase.EMITTING, True))
+            (phase, None, RetryStart(Phase.PREPARING, False))
+            for phase in (Phase.PREPARING, Phase.PREPARED, Phase.MUTATING)
+        ),
+        (Phase.MUTATING, MutationStatus.FAILED, RetryStart(Phase.PREPARING, False)),
+        *((Phase.MUTATING, status, RetryStart(Phase.MUTATING, True)) for status in UNCERTAIN),
+        *(
+            (phase, mutation, RetryStart(Phase.EMITTING, True))
             for phase in (Phase.MUTATED, Phase.EMITTING)
             for mutation in (None, MutationStatus.APPLIED, MutationStatus.FAILED)
         ),
     ],
 )
-def test_the_table_of_phase_resets(phase: Phase, mutation: MutationStatus | None, start: Start) -> None:
+def test_the_table_of_phase_resets(phase: Phase, mutation: MutationStatus | None, start: RetryStart) -> None:
     assert follow(run_at(phase), mutation) == start
 
 
 def test_a_producer_always_begins_again() -> None:
-    assert follow(run_at(Phase.EXECUTING, HandlerType.PRODUCER), None) == Start(Phase.EXECUTING, False)
+    assert follow(run_at(Phase.EXECUTING, HandlerType.PRODUCER), None) == RetryStart(Phase.EXECUTING, False)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +90,7 @@ def test_a_producer_always_begins_again() -> None:
     ],
 )
 def test_the_table_of_failures(failure: FailureClass, status: str, follows: str, in_place: bool) -> None:
-    verdict = judge(run_at(Phase.MUTATING), Failure(failure, "why"), Policy(), NOW, can_fix=True)
+    verdict = judge(run_at(Phase.MUTATING), RunFailure(failure, "why"), Policy(), NOW, can_fix=True)
     blocked = verdict.blocked
     assert (verdict.status.value, failure.resumes_in_place) == (status, in_place)
     assert blocked.needs_person == (follows == "person")
@@ -97,16 +100,16 @@ def test_the_table_of_failures(failure: FailureClass, status: str, follows: str,
 
 def test_budgets_end_with_a_person() -> None:
     policy = Policy()
-    transient = Failure(FailureClass.TRANSIENT, "busy")
+    transient = RunFailure(FailureClass.TRANSIENT, "busy")
     waits = [judge(run_at(Phase.PREPARING, failures=n), transient, policy, NOW).blocked.retry_at for n in range(6)]
     assert waits == [*(NOW + seconds * SECOND for seconds in (10, 20, 40, 80, 160)), None]
-    logic = Failure(FailureClass.LOGIC, "wrong")
+    logic = RunFailure(FailureClass.LOGIC, "wrong")
     fixes = [
         judge(run_at(Phase.PREPARING), logic, policy, NOW, logic_failures=n, can_fix=True).blocked.fixing
         for n in range(3)
     ]
     assert fixes == [True, True, False]
-    crash = Failure(FailureClass.CRASH, "lost")
+    crash = RunFailure(FailureClass.CRASH, "lost")
     crashes = [judge(run_at(Phase.PREPARING, crashes=n), crash, policy, NOW).blocked.needs_person for n in range(3)]
     assert crashes == [False, False, True]
     asked = [after_attempt(n, policy, NOW) for n in range(5)]
@@ -152,7 +155,7 @@ def test_decision_33_what_people_see(workflow: Workflow, status: str, issue: str
 def test_documents_of_a_newer_node_can_be_read() -> None:
     """During an upgrade an older node meets fields that it does not know."""
     assert Blocked.from_json({**STUCK.to_json(), "newer": 1}) == STUCK
-    definition = Definition((), (), (), Policy(transient_retries=7))
+    definition = WorkflowDefinition((), (), (), Policy(transient_retries=7))
     text = definition.to_json().replace('"transient_retries"', '"newer":1,"transient_retries"')
     assert '"newer"' in text
-    assert Definition.from_json(text) == definition
+    assert WorkflowDefinition.from_json(text) == definition

@@ -14,7 +14,7 @@ Address: TypeAlias = IPv4Address | IPv6Address
 Network: TypeAlias = IPv4Network | IPv6Network
 
 
-class Kind(StrEnum):
+class AddressKind(StrEnum):
     PUBLIC = "public"
     PRIVATE = "private"
     LOOPBACK = "loopback"
@@ -25,24 +25,26 @@ class Kind(StrEnum):
     RESERVED = "reserved"
 
 
-NEGOTIABLE = frozenset({Kind.PRIVATE, Kind.LOOPBACK})  # a policy may allow these; public ones need no permission
+NEGOTIABLE = frozenset(
+    {AddressKind.PRIVATE, AddressKind.LOOPBACK}
+)  # a policy may allow these; public ones need no permission
 
 _NETWORKS = {
-    Kind.PUBLIC: "0.0.0.0/0 2000::/3",
-    Kind.LOOPBACK: "127.0.0.0/8 ::1/128",
+    AddressKind.PUBLIC: "0.0.0.0/0 2000::/3",
+    AddressKind.LOOPBACK: "127.0.0.0/8 ::1/128",
     # RFC 1918, carrier-grade NAT, benchmarking (in use inside some networks); unique and site local.
-    Kind.PRIVATE: "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 198.18.0.0/15 fc00::/7 fec0::/10",
-    Kind.LINK_LOCAL: "169.254.0.0/16 fe80::/10",
+    AddressKind.PRIVATE: "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 198.18.0.0/15 fc00::/7 fec0::/10",
+    AddressKind.LINK_LOCAL: "169.254.0.0/16 fe80::/10",
     # Not all are link-local: Alibaba, Azure and Oracle have others, and AWS, Google, Oracle and Scaleway in IPv6.
-    Kind.METADATA: "169.254.169.254/32 169.254.170.2/32 169.254.170.23/32 100.100.100.200/32 168.63.129.16/32"
+    AddressKind.METADATA: "169.254.169.254/32 169.254.170.2/32 169.254.170.23/32 100.100.100.200/32 168.63.129.16/32"
     " 192.0.0.192/32 fd00:ec2::/32 fd20:ce::254/128 fd00:c1::a9fe:a9fe/128 fd00:42::42/128",
-    Kind.MULTICAST: "224.0.0.0/4 ff00::/8",
-    Kind.UNSPECIFIED: "0.0.0.0/8 ::/128",
+    AddressKind.MULTICAST: "224.0.0.0/4 ff00::/8",
+    AddressKind.UNSPECIFIED: "0.0.0.0/8 ::/128",
     # 64:ff9b:1::/48 is translated by local rules: which address it leads to cannot be known from outside.
-    Kind.RESERVED: "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4"
+    AddressKind.RESERVED: "192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 198.51.100.0/24 203.0.113.0/24 240.0.0.0/4"
     " ::/0 64:ff9b:1::/48 100::/64 2001::/23 2001:db8::/32 3fff::/20 5f00::/16",
 }
-_BY_LENGTH: list[tuple[Network, Kind]] = sorted(
+_BY_LENGTH: list[tuple[Network, AddressKind]] = sorted(
     ((ip_network(text), kind) for kind, texts in _NETWORKS.items() for text in texts.split()),
     key=lambda pair: -pair[0].prefixlen,
 )
@@ -52,9 +54,9 @@ _LAST_BITS = [IPv6Network(text) for text in ("::/96", "::ffff:0:0/96", "::ffff:0
 _ITSELF = frozenset({IPv6Address("::"), IPv6Address("::1")})
 
 
-def kind_of(address: Address) -> Kind:
-    """Return the kind of `address` itself, such as `Kind.PRIVATE`. If another address is embedded in `address`, as in
-    NAT64, the kind of that other address does not matter here."""
+def kind_of(address: Address) -> AddressKind:
+    """Return the kind of `address` itself, such as `AddressKind.PRIVATE`. If another address is embedded in `address`,
+    as in NAT64, the kind of that other address does not matter here."""
     return next(kind for network, kind in _BY_LENGTH if address in network)
 
 

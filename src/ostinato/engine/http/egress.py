@@ -19,7 +19,7 @@ from typing import TypeAlias
 import httpcore
 import httpx
 
-from ostinato.engine.http.addresses import NEGOTIABLE, Address, Kind, Network, kind_of, meant
+from ostinato.engine.http.addresses import NEGOTIABLE, Address, AddressKind, Network, kind_of, meant
 from ostinato.engine.http.host_names import resolve
 from ostinato.errors import OstinatoError, short_repr
 from ostinato.version import __version__
@@ -127,7 +127,7 @@ class EgressPolicy:
             )
         for end in ends:
             kind = kind_of(end)
-            if kind is Kind.PUBLIC:
+            if kind is AddressKind.PUBLIC:
                 continue
             rule = f"{kind.value} addresses are never called"
             if kind not in NEGOTIABLE:
@@ -239,7 +239,7 @@ class _CheckedBackend(httpcore.AsyncNetworkBackend):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EgressResponse:
     """A response. `truncated` means that its body was longer than the caller's limit."""
 
     status: int
@@ -289,7 +289,7 @@ class Egress:
         connect_timeout: float = 10.0,
         max_response: int = 1 << 20,
         redirects: int = 0,
-    ) -> Answer:
+    ) -> EgressResponse:
         """Send a request, and return the response, whatever its status is. The response has at most `max_response`
         bytes of the body. Up to `redirects` redirects are followed.
 
@@ -330,7 +330,7 @@ class Egress:
             kind = EgressUnconnected if unsent else EgressFailed
             raise kind(f"no answer from {hop.url.host!r}: {said}") from None
 
-    async def _send(self, hop: _Hop, connect: float, most: int, followed: int) -> Answer:
+    async def _send(self, hop: _Hop, connect: float, most: int, followed: int) -> EgressResponse:
         url = hop.url
         request = httpcore.Request(
             hop.method,
@@ -351,7 +351,7 @@ class Egress:
             finally:
                 await response.aclose()
         headers = httpx.Headers(response.headers)
-        return Answer(response.status, headers, bytes(content[:most]), len(content) > most, followed)
+        return EgressResponse(response.status, headers, bytes(content[:most]), len(content) > most, followed)
 
 
 def read_url(url: str) -> httpx.URL:
@@ -388,7 +388,7 @@ def check_headers(headers: Mapping[str, str]) -> None:
             raise OstinatoError(f"the value of the header {name!r} is not one line of text")
 
 
-def _next_hop(hop: _Hop, answer: Answer) -> _Hop | None:
+def _next_hop(hop: _Hop, answer: EgressResponse) -> _Hop | None:
     """Return the request that follows a redirect, or None if no request follows. `hop` is the request that was sent,
     and `answer` is its response.
 

@@ -23,7 +23,7 @@ MOST_AT_ONCE = 128
 looks_up_for: ContextVar[str] = ContextVar("ostinato_looks_up_for", default="")  # the namespace of the current run
 
 
-class Resolver:
+class HostNameResolver:
     """Asks the system for addresses, for at most `most` names at the same time in each event loop. The namespaces share
     these places (see `Turns`): a lookup beyond the share of its namespace waits. Callers of one namespace that ask for
     the same name at the same time share one lookup."""
@@ -109,4 +109,4 @@ class _Threads(Executor):
 
 
 _threads = _Threads()
-resolve = Resolver()
+resolve = HostNameResolver()

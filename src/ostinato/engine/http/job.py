@@ -23,10 +23,10 @@ from ostinato.engine.executor import Fatal, RetryLater
 from ostinato.engine.http import signing
 from ostinato.engine.http.egress import (
     MOST_REDIRECTS,
-    Answer,
     Egress,
     EgressFailed,
     EgressRefused,
+    EgressResponse,
     check_headers,
     read_url,
 )
@@ -116,7 +116,7 @@ async def call(
 
 async def _send(
     egress: Egress, ctx: Context, resolved: Resolved, method: str, timeout: Micros, redirects: int
-) -> Answer:
+) -> EgressResponse:
     values = resolved.value
     content = b""
     headers = {name.lower(): value for name, value in values["headers"].items()}
@@ -162,7 +162,7 @@ def _charset(content_type: str) -> str:
     return name if _LINEAR.fullmatch(name) else "utf-8"
 
 
-def text_of(answer: Answer, resolved: Resolved) -> str | None:
+def text_of(answer: EgressResponse, resolved: Resolved) -> str | None:
     """Return the body as text without secrets. Returns None if the body is compressed. The request asks for no
     compression, but a server may ignore that."""
     if answer.headers.get("content-encoding", "identity").lower() != "identity":
@@ -174,7 +174,7 @@ def text_of(answer: Answer, resolved: Resolved) -> str | None:
     return hidden
 
 
-def body_of(answer: Answer, text: str | None, resolved: Resolved) -> Any:
+def body_of(answer: EgressResponse, text: str | None, resolved: Resolved) -> Any:
     """Return the value of a JSON body. Returns `text` if the body is not JSON, was truncated, or cannot be stored."""
     media = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if not text or answer.truncated or not (media == "application/json" or media.endswith("+json")):
@@ -187,7 +187,7 @@ def body_of(answer: Answer, text: str | None, resolved: Resolved) -> Any:
         return text
 
 
-def _failure(answer: Answer, message: str, retry_on: Sequence[int | str], now: Micros) -> OstinatoError:
+def _failure(answer: EgressResponse, message: str, retry_on: Sequence[int | str], now: Micros) -> OstinatoError:
     if not _among(answer.status, retry_on):
         return Fatal(message)
     pause = read_retry_after(answer.headers.get("retry-after"), now)

@@ -32,7 +32,7 @@ class ChildStopped(ChildDied):
     """Raised if SIGINT or SIGTERM ended the child, probably because the node is stopped, too."""
 
 
-class ChildFailed(Exception):
+class ChildRaised(Exception):
     """Raised if the function raised an error in the child. `kind` is the type of that error, and `trace` is its
     traceback. If the error requests a pause before the next attempt, `seconds` is the pause. Otherwise it is None."""
 
@@ -46,7 +46,7 @@ class ChildFailed(Exception):
 
 async def run_in_child(handler: Handler, context: Context, arguments: dict[str, Any]) -> Any:
     """Call a job's function in a new child process, and return its result. A cancellation kills the child. Raises
-    `ChildFailed`, `ChildStopped` or `ChildDied`."""
+    `ChildRaised`, `ChildStopped` or `ChildDied`."""
     module, name = handler.function.__module__, handler.function.__qualname__
     path = getattr(sys.modules.get("__main__"), "__file__", "") or "" if module == "__main__" else ""
     process = await asyncio.create_subprocess_exec(
@@ -79,7 +79,7 @@ async def run_in_child(handler: Handler, context: Context, arguments: dict[str, 
                 return message["result"]
             if "error" in message:
                 parts = [message[part] for part in ("error", "type", "traceback", "seconds", "application")]
-                raise ChildFailed(*parts)
+                raise ChildRaised(*parts)
             if "logger" in message:
                 write_forwarded(message)
                 continue

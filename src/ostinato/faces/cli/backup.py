@@ -7,16 +7,16 @@ from typing import Annotated
 import typer
 
 from ostinato.errors import Conflict
-from ostinato.faces.cli.output import Output
-from ostinato.faces.cli.session import Place, require_existing, store_exists
+from ostinato.faces.cli.output import CommandOutput
+from ostinato.faces.cli.session import StoreOrServer, require_existing, store_exists
 from ostinato.store.backup import backup as copy
 from ostinato.store.backup import restore as put_back
 from ostinato.store.urls import open_url
 
 
 async def backup(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     file: Annotated[str, typer.Argument(help="Where the copy goes.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an older backup of that name.")] = False,
 ) -> None:
@@ -30,8 +30,8 @@ async def backup(
 
 
 async def restore(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     file: Annotated[str, typer.Argument(help="A copy that backup made.")],
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the existing store.")] = False,
 ) -> None:

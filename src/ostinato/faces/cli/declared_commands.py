@@ -17,10 +17,10 @@ from ostinato.client import Json
 from ostinato.errors import OstinatoError
 from ostinato.faces.cli.files import read_text, write_text
 from ostinato.faces.cli.named_ways import more_ways
-from ostinato.faces.cli.output import Output, as_text, counted
+from ostinato.faces.cli.output import CommandOutput, as_text, counted
 from ostinato.faces.cli.plans import refused, show_plan
 from ostinato.faces.cli.session import (
-    Place,
+    StoreOrServer,
     command_group,
     connect,
     empty_store,
@@ -49,8 +49,8 @@ place_command(import_app, "temporal")(import_temporal)
 
 
 async def apply(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     file: Annotated[str, typer.Argument(help="A file of schedules, YAML or JSON; - is standard input.")],
     dry_run: DryRun = False,
     prune: Prune = False,
@@ -63,8 +63,8 @@ async def apply(
 
 @place_command(export_app, "file")
 async def export(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     file: Annotated[str | None, typer.Argument(help="Write to this file. [default: standard output]")] = None,
     match: Annotated[str, typer.Option(help="Only schedules whose name fits, such as 'billing-*'.")] = "*",
     tag: Annotated[str | None, typer.Option(help="Only schedules with this tag.")] = None,
@@ -88,8 +88,8 @@ async def export(
 
 @place_command(import_app, "file")
 async def import_file(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     file: Annotated[str, typer.Argument(help="A file that was exported, or written by hand; - is standard input.")],
     dry_run: DryRun = False,
     take: Take = False,
@@ -101,8 +101,8 @@ async def import_file(
 
 @place_command(import_app, "crontab")
 async def import_crontab(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     file: Annotated[str, typer.Argument(help="A crontab; - is standard input.")],
     system: Annotated[bool, typer.Option("--system", help="Its lines name the user, as in /etc/crontab.")] = False,
     job: Annotated[str, typer.Option(help="The job that runs the commands; it gets them as its input.")] = JOB,
@@ -137,7 +137,7 @@ async def import_crontab(
         raise typer.Exit(1)
 
 
-async def _apply(place: Place, out: Output, text: str, file: str, dry_run: bool, **options: Any) -> Json:
+async def _apply(place: StoreOrServer, out: CommandOutput, text: str, file: str, dry_run: bool, **options: Any) -> Json:
     """Apply `text`, the content of a file of schedules, and return the plan. If `dry_run` is true, only make the plan.
     `file` names the file in errors. If the file is refused, print why and exit."""
     name_in_errors = _name_in_errors(file)
@@ -176,7 +176,7 @@ def _jobs(file: str | None) -> dict[str, str]:
     return jobs
 
 
-def _print_notes(out: Output, crontab: Crontab, entries: dict[str, Json]) -> None:
+def _print_notes(out: CommandOutput, crontab: Crontab, entries: dict[str, Json]) -> None:
     """Print the lines of a crontab that were not turned into schedules, and other notes, to standard error. If JSON is
     wanted, print nothing."""
     if out.as_json:

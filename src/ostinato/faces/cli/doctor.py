@@ -11,15 +11,15 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import StoreError
-from ostinato.faces.cli.output import COLOURS, Output
-from ostinato.faces.cli.session import Place, connect
+from ostinato.faces.cli.output import COLOURS, CommandOutput
+from ostinato.faces.cli.session import StoreOrServer, connect
 
 _MARKS = {"ok": "✓", "notice": "!", "wrong": "✗"}
 
 
 async def doctor(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     repair: Annotated[bool, typer.Option("--repair", help="Repair what is safe to repair.")] = False,
 ) -> None:
     """Check the store and the server, and say what to do. Exit code 1 if something is wrong."""

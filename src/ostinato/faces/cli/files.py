@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from ostinato.errors import OstinatoError
-from ostinato.faces.cli.output import Output
+from ostinato.faces.cli.output import CommandOutput
 
 
 def read_text(file: str) -> str:
@@ -20,7 +20,7 @@ def read_text(file: str) -> str:
         raise OstinatoError(f"{file} is not UTF-8: {problem.reason} at byte {problem.start}") from None
 
 
-def write_picture(out: Output, file: str, picture: str) -> None:
+def write_picture(out: CommandOutput, file: str, picture: str) -> None:
     write_text(file, picture)
     out.say({"file": file, "bytes": len(picture.encode())}, f"wrote {file}")
 

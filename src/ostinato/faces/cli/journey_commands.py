@@ -15,8 +15,8 @@ from ostinato.faces.cli.arguments import Limit, read_json, read_object, say_note
 from ostinato.faces.cli.completion import journey_names, phases
 from ostinato.faces.cli.files import write_picture
 from ostinato.faces.cli.journey_files import check_files, draw_file, is_file, read_files
-from ostinato.faces.cli.output import Output, counted, facts, moment, short, status
-from ostinato.faces.cli.session import Place, Session, command, command_group, connect, place_command
+from ostinato.faces.cli.output import CommandOutput, counted, facts, moment, short, status
+from ostinato.faces.cli.session import Session, StoreOrServer, command, command_group, connect, place_command
 
 journeys = command_group("Check, deploy, start, answer and draw journeys.")
 
@@ -35,7 +35,7 @@ Wait = Annotated[
 
 
 @place_command(journeys)
-async def check(place: Place, out: Output, path: Paths) -> None:
+async def check(place: StoreOrServer, out: CommandOutput, path: Paths) -> None:
     """Check definitions, without a store. Prints all problems. Exit code 2 if there is an error."""
     files = check_files(path)
     problems = [one for file in files for one in file["problems"]]
@@ -85,8 +85,8 @@ async def deploy(session: Session, path: Paths) -> None:
 
 @place_command(journeys)
 async def draw(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     what: Annotated[str, typer.Argument(help="A file, a journey's name, or an instance's id.")],
     file: Annotated[str, typer.Option("-o", "--output", help="The picture to write.", metavar="FILE.svg")],
 ) -> None:

@@ -15,16 +15,16 @@ from ostinato.client import Client
 from ostinato.engine.access import Role, read_role
 from ostinato.errors import OstinatoError, install_hint
 from ostinato.faces.cli.completion import roles
-from ostinato.faces.cli.output import Output
-from ostinato.faces.cli.session import PATIENCE, Place, certificates, require_existing
+from ostinato.faces.cli.output import CommandOutput
+from ostinato.faces.cli.session import PATIENCE, StoreOrServer, certificates, require_existing
 
 if TYPE_CHECKING:
-    from ostinato.faces.mcp.operators import Caller
+    from ostinato.faces.mcp.operators import ToolCaller
 
 
 async def mcp(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     http: Annotated[
         str | None, typer.Option(help="Serve over HTTP at HOST:PORT instead of standard input and output.")
     ] = None,
@@ -54,12 +54,12 @@ async def mcp(
     async with AsyncExitStack() as opened:
         client_of = await _clients(place, is_loopback(host), opened)
 
-        def caller_of(request: Any) -> Caller:
-            from ostinato.faces.mcp.operators import Caller
+        def caller_of(request: Any) -> ToolCaller:
+            from ostinato.faces.mcp.operators import ToolCaller
 
             token = place.token if http is None else token_of(request)
             cap = most if most is not None or token is not None else Role.READER
-            return Caller(lambda: client_of(token), cap)
+            return ToolCaller(lambda: client_of(token), cap)
 
         server = operator_server(caller_of)
         if http is None:
@@ -79,7 +79,7 @@ async def mcp(
         await serve_http(application, host, port, stop, lambda address: out.say({"url": address}, address))
 
 
-async def _clients(place: Place, loopback: bool, opened: AsyncExitStack) -> Any:
+async def _clients(place: StoreOrServer, loopback: bool, opened: AsyncExitStack) -> Any:
     """Return a function that gets a token, and returns a client whose calls of the API use this token.
 
     - If `place` is a server, the client calls that server.

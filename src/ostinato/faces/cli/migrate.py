@@ -7,16 +7,16 @@ from typing import Annotated
 import typer
 
 from ostinato.faces.cli.named_ways import newest_schemas, ways_here
-from ostinato.faces.cli.output import Output
-from ostinato.faces.cli.session import Place
+from ostinato.faces.cli.output import CommandOutput
+from ostinato.faces.cli.session import StoreOrServer
 from ostinato.store.migrate import migrate_way
 from ostinato.store.schema_version import NoStore, StoreVersion, read_version
 from ostinato.store.urls import open_url
 
 
 async def migrate(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     check: Annotated[bool, typer.Option("--check", help="Only look; exit code 1 if there is something to do.")] = False,
 ) -> None:
     """Create the store's schema, or bring it up to date. A node does the same when it starts."""

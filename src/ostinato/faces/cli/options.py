@@ -12,15 +12,19 @@ from ostinato.client import Json
 from ostinato.errors import OstinatoError, did_you_mean, list_choices
 from ostinato.faces.cli.arguments import only_given, read_json, read_number_or_object, read_object
 from ostinato.faces.cli.completion import words
-from ostinato.faces.options import FUNCTION_OPTIONS, RUN_OPTIONS, SCHEDULE_OPTIONS, Kind, Option
+from ostinato.faces.options import FUNCTION_OPTIONS, RUN_OPTIONS, SCHEDULE_OPTIONS, Option, OptionKind
 
 T = TypeVar("T")
 _TABLE = {option.name: option for option in (*RUN_OPTIONS, *SCHEDULE_OPTIONS)}
-_TYPES: dict[Kind, Any] = {Kind.WHOLE: int | None, Kind.FLAG: bool | None, Kind.TEXTS: list[str] | None}
-_READERS: dict[Kind, Callable[[str | None, str], Any]] = {
-    Kind.WHOLE_OR_OBJECT: read_number_or_object,
-    Kind.OBJECT: read_object,
-    Kind.JSON: read_json,
+_TYPES: dict[OptionKind, Any] = {
+    OptionKind.WHOLE: int | None,
+    OptionKind.FLAG: bool | None,
+    OptionKind.TEXTS: list[str] | None,
+}
+_READERS: dict[OptionKind, Callable[[str | None, str], Any]] = {
+    OptionKind.WHOLE_OR_OBJECT: read_number_or_object,
+    OptionKind.OBJECT: read_object,
+    OptionKind.JSON: read_json,
 }
 
 

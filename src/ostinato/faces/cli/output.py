@@ -48,7 +48,7 @@ COLOURS = {
 }
 
 
-class Output:
+class CommandOutput:
     """Prints a command's answer, as JSON or for people."""
 
     def __init__(self, as_json: bool = False) -> None:

@@ -36,7 +36,7 @@ Field = Literal["spec", "zone"]
 
 
 @dataclass(frozen=True)
-class State:
+class PageState:
     """The typed spec and zone, the field with the cursor, and the index of the next example."""
 
     spec: str
@@ -44,7 +44,7 @@ class State:
     field: Field = "spec"
     example: int = 0
 
-    def press(self, key: str) -> State:
+    def press(self, key: str) -> PageState:
         if key == "\t":
             return replace(self, field="zone" if self.field == "spec" else "spec")
         if key in ("\x7f", "\b"):
@@ -59,7 +59,7 @@ class State:
     def _text(self) -> str:
         return self.spec if self.field == "spec" else self.zone
 
-    def _typed(self, text: str) -> State:
+    def _typed(self, text: str) -> PageState:
         return replace(self, spec=text) if self.field == "spec" else replace(self, zone=text)
 
 
@@ -70,16 +70,16 @@ def page(
     """Type a spec, and see its description and next times."""
     clock = SystemClock()
     if sys.stdin.isatty() and sys.stdout.isatty():
-        _live(State(spec, tz), clock)
+        _live(PageState(spec, tz), clock)
         return
     console = Console()
-    console.print(render(State(spec, tz), clock))
+    console.print(render(PageState(spec, tz), clock))
     for line in sys.stdin:
         if line.strip():
-            console.print(render(State(line.strip(), tz), clock))
+            console.print(render(PageState(line.strip(), tz), clock))
 
 
-def render(state: State, clock: Clock, rows: int = 10) -> RenderableType:
+def render(state: PageState, clock: Clock, rows: int = 10) -> RenderableType:
     now = clock.now()
     head = Text.assemble(
         ("spec  ", "dim"),
@@ -105,11 +105,11 @@ def render(state: State, clock: Clock, rows: int = 10) -> RenderableType:
     return Panel(Group(head, "", body, "", foot), title="Ostinato: when", title_align="left", border_style="cyan")
 
 
-def _cursor(state: State, field: Field) -> Text:
+def _cursor(state: PageState, field: Field) -> Text:
     return Text("▏" if state.field == field else "", style="bold cyan")
 
 
-def _live(state: State, clock: Clock) -> None:
+def _live(state: PageState, clock: Clock) -> None:
     with _keys_one_by_one(), Live(render(state, clock), screen=True, auto_refresh=False) as live:
         for key in _keys():
             if key in ("\x1b", "\x03", "\x04"):

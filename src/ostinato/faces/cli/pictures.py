@@ -20,7 +20,7 @@ _CHANGES_SHOWN = 2  # clock changes shown one by one; if there are more between 
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownTime:
     """One time of a spec: as an instant, and as local time. `note` says what a clock change does to this time, for
     example "moved here out of the gap". It is "" if no clock change affects the time."""
 
@@ -43,13 +43,13 @@ class ClockChange:
         return f"clocks go {way}, {self.before[11:]} → {self.after[11:]}"
 
 
-def shown_times(spec: Spec, times: list[Micros]) -> list[Shown]:
-    """Return a `Shown` for each of `times`, which are times of `spec`. The `note` of a `Shown` says what a clock change
-    does to the time. If the time comes from an interval or is a single time, the note is "", because clock changes do
-    not affect such times."""
+def shown_times(spec: Spec, times: list[Micros]) -> list[ShownTime]:
+    """Return a `ShownTime` for each of `times`, which are times of `spec`. The `note` of a `ShownTime` says what a
+    clock change does to the time. If the time comes from an interval or is a single time, the note is "", because clock
+    changes do not affect such times."""
     on_the_wall = spec.wall_sources
     literal = replace(on_the_wall, dst="wall")
-    return [Shown(t, to_datetime(t).astimezone(spec.tzinfo), _note(on_the_wall, literal, t)) for t in times]
+    return [ShownTime(t, to_datetime(t).astimezone(spec.tzinfo), _note(on_the_wall, literal, t)) for t in times]
 
 
 def _note(spec: Spec, literal: Spec, instant: Micros) -> str:
@@ -77,7 +77,7 @@ def changes_between(spec: Spec, first: Micros, last: Micros) -> list[ClockChange
 
 
 def times_table(
-    spec: Spec, first: Micros, last: Micros, times: list[Shown], now: Micros | None = None
+    spec: Spec, first: Micros, last: Micros, times: list[ShownTime], now: Micros | None = None
 ) -> RenderableType:
     """Return a table with a row for each of `times`, which are times of `spec` from `first` to `last`. If the clocks
     change between two rows, or between `first` and the first row, a line in the table says so. If `now` is given, a
@@ -121,7 +121,7 @@ def distance(length: Micros) -> str:
     return " ".join(f"{n} {unit}" for n, unit in parts[:2])
 
 
-def month_pictures(spec: Spec, times: list[Shown]) -> RenderableType:
+def month_pictures(spec: Spec, times: list[ShownTime]) -> RenderableType:
     """Draw the first months that have times. A day with one time is marked `•`, and a day with several times `:`."""
     days = Counter(t.local.date() for t in times)
     months = list(dict.fromkeys((d.year, d.month) for d in sorted(days)))[:_MONTHS_SHOWN]

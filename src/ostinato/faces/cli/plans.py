@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ostinato.client import Answered, Json
 from ostinato.errors import OstinatoError
-from ostinato.faces.cli.output import Output, table
+from ostinato.faces.cli.output import CommandOutput, table
 from ostinato.schedules.declared.problems import FileError
 
 _STYLES = {"create": "green", "update": "yellow", "unchanged": "dim", "missing": "magenta", "taken": "red"}
@@ -19,7 +19,7 @@ _SIGNS = {"create": "+", "update": "~", "unchanged": "=", "missing": "-", "taken
 _MOST = 200
 
 
-def show_plan(out: Output, plan: Json, more: Json | None = None) -> None:
+def show_plan(out: CommandOutput, plan: Json, more: Json | None = None) -> None:
     """Print a plan. As JSON, it also has the fields in `more`. Exit with code 1 if one of its schedules is declared
     elsewhere, in another file or in code."""
     out.draw({**plan, **(more or {})}, plan_page)
@@ -27,7 +27,7 @@ def show_plan(out: Output, plan: Json, more: Json | None = None) -> None:
         raise typer.Exit(1)
 
 
-def refused(out: Output, problem: OstinatoError) -> NoReturn:
+def refused(out: CommandOutput, problem: OstinatoError) -> NoReturn:
     """Print why a file of schedules was refused, and exit. `problem` is the error that planning or applying the file
     has raised.
 

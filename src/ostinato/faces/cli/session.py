@@ -23,7 +23,7 @@ import typer
 from ostinato.client import Client, Json
 from ostinato.client.calling import Calling, content_of, error_by_status, headers_of, query_of, without_none
 from ostinato.errors import OstinatoError, StoreUnavailable
-from ostinato.faces.cli.output import Output
+from ostinato.faces.cli.output import CommandOutput
 
 DEFAULT_STORE = "sqlite:///ostinato.db"
 PATIENCE = 10.0  # seconds to retry while a server does not answer
@@ -31,7 +31,7 @@ _POLL = 0.3  # seconds between two reads of a store whose events are followed
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StoreOrServer:
     """The store or the server that a command works on. If `server` is given, the store is not used."""
 
     store: str
@@ -49,7 +49,7 @@ class Place:
 
 def read_place(
     store: str | None, server: str | None, token: str | None, namespace: str | None, ca: str | None = None
-) -> Place:
+) -> StoreOrServer:
     """Return the place that the options name. An option that is None is read from its environment variable, for example
     `OSTINATO_TOKEN`. But if `store` is given, `OSTINATO_SERVER` is ignored. Raises `OstinatoError` if both `store` and
     `server` are given."""
@@ -57,7 +57,7 @@ def read_place(
         raise OstinatoError("--store and --server are two places; name one")
     if store is None:
         server = server or os.environ.get("OSTINATO_SERVER") or None
-    return Place(
+    return StoreOrServer(
         store=store or os.environ.get("OSTINATO_STORE") or DEFAULT_STORE,
         server=server,
         token=token or os.environ.get("OSTINATO_TOKEN") or None,
@@ -66,7 +66,7 @@ def read_place(
     )
 
 
-def certificates(place: Place) -> Any:
+def certificates(place: StoreOrServer) -> Any:
     """Return the value of httpx's option `verify`. The value has the certificates that the user named. If the user
     named none, the value is True, and httpx uses the certificates of the system.
 
@@ -81,7 +81,7 @@ def certificates(place: Place) -> Any:
 
 
 @asynccontextmanager
-async def connect(place: Place, *, create: bool = False) -> AsyncIterator[Client]:
+async def connect(place: StoreOrServer, *, create: bool = False) -> AsyncIterator[Client]:
     """Open a client for `place`. If `place` is a store and `create` is true, create a missing store, and migrate a
     store with an older schema. If `create` is false, such a store is an error."""
     if place.server is not None:
@@ -118,7 +118,7 @@ class _StoreCalls(Calling):
     """Answers calls from a store, in this process. The module `store_reads` answers most reads, and the functions of
     the HTTP API answer all other calls."""
 
-    def __init__(self, place: Place, opened: AsyncExitStack, create: bool) -> None:
+    def __init__(self, place: StoreOrServer, opened: AsyncExitStack, create: bool) -> None:
         self.server = place.store
         self.patience = 0.0
         self._create = create
@@ -199,7 +199,7 @@ class _Response:
 class _StoreClient(Client):
     """The client of a store in this process. It has no stream of events, so `follow` polls."""
 
-    def __init__(self, place: Place, opened: AsyncExitStack, create: bool = False) -> None:
+    def __init__(self, place: StoreOrServer, opened: AsyncExitStack, create: bool = False) -> None:
         self.server = place.store
         self._use(_StoreCalls(place, opened, create))
 
@@ -235,15 +235,15 @@ class Session:
     """The first argument of a command. It has a client, the output, and the place to which the client is connected."""
 
     client: Client
-    out: Output
-    place: Place
+    out: CommandOutput
+    place: StoreOrServer
 
 
 Command = Callable[..., Awaitable[None]]
 
 
 @contextmanager
-def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[Place]:
+def or_empty_store(place: StoreOrServer, only_a_plan: bool, otherwise: str) -> Iterator[StoreOrServer]:
     """Yield the place that a command works on.
 
     - If `only_a_plan` is true and the store of `place` does not exist, print a note, and yield a copy of `place` with
@@ -260,7 +260,7 @@ def or_empty_store(place: Place, only_a_plan: bool, otherwise: str) -> Iterator[
 
 
 @contextmanager
-def empty_store(place: Place) -> Iterator[Place]:
+def empty_store(place: StoreOrServer) -> Iterator[StoreOrServer]:
     """Yield a copy of `place` with an empty temporary store. The store is removed afterwards."""
     with TemporaryDirectory() as folder:
         yield replace(place, store=f"sqlite:///{folder}/empty.db")
@@ -274,7 +274,7 @@ def command(group: typer.Typer, name: str | None = None, *, creates: bool = Fals
     """Return a decorator that adds an async function `(session, …)` to `group` as a command. If `creates` is true, the
     command may create a missing store."""
 
-    async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:
+    async def run(function: Command, place: StoreOrServer, out: CommandOutput, options: dict[str, Any]) -> None:
         async with connect(place, create=creates) as client:
             await function(Session(client, out, place), **options)
 
@@ -285,7 +285,7 @@ def place_command(group: typer.Typer, name: str | None = None) -> Callable[[Comm
     """Return a decorator that adds an async function `(place, out, …)` to `group` as a command. If the function needs a
     client, it must connect to `place` itself."""
 
-    async def run(function: Command, place: Place, out: Output, options: dict[str, Any]) -> None:
+    async def run(function: Command, place: StoreOrServer, out: CommandOutput, options: dict[str, Any]) -> None:
         await function(place, out, **options)
 
     return lambda function: _register(group, name, function, run, skip=2)
@@ -308,7 +308,7 @@ def _register(group: typer.Typer, name: str | None, function: Command, run: Any,
         shared = [options.pop(name) for name in _SHARED]
         for group_name, kind in groups.items():
             options[group_name] = kind(**{part.name: options.pop(part.name) for part in fields(kind)})
-        run_quietly(run(function, read_place(*shared), Output(as_json), options))
+        run_quietly(run(function, read_place(*shared), CommandOutput(as_json), options))
 
     keyword = inspect.Parameter.KEYWORD_ONLY
     taken = [part.replace(kind=keyword) for one in parameters for part in parameter_options(one)]

@@ -22,7 +22,7 @@ from ostinato.faces.related_runs import journeys_of_run
 from ostinato.journeys.store import statement
 from ostinato.model import DEFAULT_NAMESPACE
 from ostinato.run_views import RunInfo
-from ostinato.schedules.api.queries import ScheduleQueries, Surroundings
+from ostinato.schedules.api.queries import ScheduleApiContext, ScheduleQueries
 from ostinato.schedules.model import Policies
 from ostinato.schedules.views import policies_json
 from ostinato.store.contract import Operation, Row, sql
@@ -50,7 +50,7 @@ class StoreReader(AppQueries):
         self.clock = SharedClock(SystemClock())
         self.computing = Computing(alone=True)
         unused: Any = None  # only changes need these arguments
-        around = Surroundings(
+        context = ScheduleApiContext(
             self.store,
             self.clock.now,
             new_id=unused,
@@ -60,7 +60,7 @@ class StoreReader(AppQueries):
             declarations=unused,
             computing=self.computing,
         )
-        self.schedules = ScheduleQueries(around)
+        self.schedules = ScheduleQueries(context)
 
     async def open(self) -> None:
         """Open the store. Raises `NotFound` if it does not have the namespace."""
@@ -75,10 +75,10 @@ class StoreReader(AppQueries):
         await self.store.close()
 
 
-Answer: TypeAlias = Callable[..., Awaitable[Json]]
+AnswerFunction: TypeAlias = Callable[..., Awaitable[Json]]
 
 
-def answer_for(path: str) -> tuple[Answer, list[str]] | None:
+def answer_for(path: str) -> tuple[AnswerFunction, list[str]] | None:
     """Return the function that answers `GET` of a path, and the path's parameters. Returns None if only the API can
     answer."""
     parts = [unquote(part) for part in path.strip("/").split("/")]
@@ -219,7 +219,7 @@ async def _nodes(reader: StoreReader, after: str | None = None, limit: int = _LI
     return _first(items, "id", after, limit)
 
 
-ANSWERS: dict[str, Answer] = {
+ANSWERS: dict[str, AnswerFunction] = {
     "schedules": _schedules,
     "schedules/*": _schedule,
     "schedules/*/history": _history,

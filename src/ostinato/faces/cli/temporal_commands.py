@@ -14,16 +14,16 @@ from rich.text import Text
 
 from ostinato.errors import OstinatoError, install_hint
 from ostinato.faces.cli.named_ways import more_ways
-from ostinato.faces.cli.output import Output, table
-from ostinato.faces.cli.session import Place, or_empty_store, require_existing
+from ostinato.faces.cli.output import CommandOutput, table
+from ostinato.faces.cli.session import StoreOrServer, or_empty_store, require_existing
 from ostinato.store.schema_version import check_usable
 
 if TYPE_CHECKING:
     from ostinato.app import Ostinato
-    from ostinato.faces.temporal.import_export import Cluster, Plan
+    from ostinato.faces.temporal.import_export import Cluster, TransferPlan
 
 _STYLES = {"create": "green", "update": "yellow", "unchanged": "dim", "refuse": "red"}
-Planned = Callable[["Cluster", "Ostinato"], Awaitable["Plan"]]
+Planned = Callable[["Cluster", "Ostinato"], Awaitable["TransferPlan"]]
 Match = Annotated[str, typer.Option(help="Only schedules whose id fits, such as 'billing-*'.")]
 Paused = Annotated[bool, typer.Option("--paused", help="Leave the copies paused until someone resumes them.")]
 Apply = Annotated[bool, typer.Option("--apply", help="Do it; without this, only show what would be done.")]
@@ -31,7 +31,7 @@ Address = Annotated[str, typer.Argument(help="Where the cluster answers: HOST:PO
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ClusterAccess:
     """The namespace in the cluster, and the credentials for the cluster."""
 
     temporal_namespace: Annotated[str, typer.Option(help="The namespace there.")] = "default"
@@ -41,10 +41,10 @@ class Access:
 
 
 async def import_temporal(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     address: Address,
-    access: Access,
+    access: ClusterAccess,
     query: Annotated[str, typer.Option(help="Only schedules that this query of Temporal's finds.")] = "",
     match: Match = "*",
     paused: Paused = False,
@@ -56,10 +56,10 @@ async def import_temporal(
 
 
 async def export_temporal(
-    place: Place,
-    out: Output,
+    place: StoreOrServer,
+    out: CommandOutput,
     address: Address,
-    access: Access,
+    access: ClusterAccess,
     match: Match = "*",
     paused: Paused = False,
     apply_now: Apply = False,
@@ -83,7 +83,9 @@ def _import_export() -> Any:
     return import_export
 
 
-async def _move(place: Place, out: Output, address: str, access: Access, planned: Planned, apply_now: bool) -> None:
+async def _move(
+    place: StoreOrServer, out: CommandOutput, address: str, access: ClusterAccess, planned: Planned, apply_now: bool
+) -> None:
     """Print a plan for copying schedules from or to a Temporal cluster. `planned` makes the plan. If `apply_now` is
     true, also make the changes in the plan. Exit with code 1 if a schedule cannot be copied, or if copying a schedule
     has failed."""
@@ -120,7 +122,7 @@ async def _move(place: Place, out: Output, address: str, access: Access, planned
         raise typer.Exit(1)
 
 
-def _show(plan: Plan, out: Output) -> None:
+def _show(plan: TransferPlan, out: CommandOutput) -> None:
     shown = [step for step in plan.steps if step.verb != "unchanged"]
     if shown:
         rows = ((Text(step.verb, style=_STYLES[step.verb]), step.name, step.words) for step in shown)

@@ -14,7 +14,7 @@ from rich.text import Text
 from ostinato.clock import SystemClock
 from ostinato.errors import SpecError
 from ostinato.faces.cli.periods import first_of, last_of
-from ostinato.faces.cli.pictures import Shown, changes_between, month_pictures, shown_times, times_table
+from ostinato.faces.cli.pictures import ShownTime, changes_between, month_pictures, shown_times, times_table
 from ostinato.version import __version__
 from ostinato.when import Spec, format_instant, rules_in_force
 from ostinato.when.field_grammar import Dialect
@@ -90,7 +90,7 @@ def when(
         console.print(Text(f"and more: the list stops at {_MOST:,}", style="dim"))
 
 
-def _page(spec: Spec, first: Micros, last: Micros, times: list[Shown]) -> Group:
+def _page(spec: Spec, first: Micros, last: Micros, times: list[ShownTime]) -> Group:
     # Text, not markup, because the typed spec may contain brackets.
     head = [Text(spec.describe(), style="bold"), *(Text(f"note: {w}", style="yellow") for w in spec.check())]
     if not times:
@@ -98,7 +98,7 @@ def _page(spec: Spec, first: Micros, last: Micros, times: list[Shown]) -> Group:
     return Group(*head, times_table(spec, first, last, times), month_pictures(spec, times))
 
 
-def _document(spec: Spec, first: Micros, last: Micros, times: list[Shown], more: bool) -> dict[str, object]:
+def _document(spec: Spec, first: Micros, last: Micros, times: list[ShownTime], more: bool) -> dict[str, object]:
     rules = rules_in_force()
     return {
         "words": spec.describe(),

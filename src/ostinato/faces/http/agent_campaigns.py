@@ -16,7 +16,7 @@ from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.mistake_places import naming_definition_places
 from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
-from ostinato.faces.http.routing import Answer, Body, Query, Router
+from ostinato.faces.http.routing import Body, HttpAnswer, Query, Router
 from ostinato.faces.http.shapes.agent_campaigns import (
     CampaignSent,
     CampaignShown,
@@ -99,7 +99,7 @@ async def list_campaigns(
     status: CampaignStatus | None = None,
     before: Before = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List campaigns of an agent, the newest first. Only campaigns that are over have counts, reasons and variants."""
     await who.app.agents.get(agent)
     fetch = partial(_calls(who, agent).list, campaign_id=campaign_id or "", status=status or "")
@@ -129,7 +129,7 @@ async def list_recipients(
     outcome: RecipientOutcome | None = None,
     after: After = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List the recipients of a campaign, ordered by external id: what became of each, and why."""
     fetch = partial(_calls(who, agent).recipients, id, outcome=outcome or "")
     return await list_after(who, after, limit, fetch, lambda recipient: recipient.user, RecipientShown.model_validate)
@@ -184,7 +184,7 @@ async def stop_campaign(
 
 
 @router.get("/agents/{agent}/suppressions", response_model=SuppressionsShown, **READ)
-async def list_suppressions(who: Reader, agent: AgentName, after: After = None, limit: Limit = 100) -> Answer:
+async def list_suppressions(who: Reader, agent: AgentName, after: After = None, limit: Limit = 100) -> HttpAnswer:
     """List the suppressed people of an agent, ordered by external id. No campaign of the agent writes to them."""
     await who.app.agents.get(agent)
 

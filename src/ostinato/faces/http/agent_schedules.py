@@ -18,7 +18,7 @@ from ostinato.faces.http.etags import Match, set_etag, token_of
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.mistake_places import naming_definition_places
 from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
-from ostinato.faces.http.routing import Answer, Path, Query, Router
+from ostinato.faces.http.routing import HttpAnswer, Path, Query, Router
 from ostinato.faces.http.shapes.agent_schedules import (
     AgentScheduleCreated,
     AgentScheduleRunShown,
@@ -63,7 +63,7 @@ async def list_agent_schedules(
     campaign_id: Filter = None,
     after: After = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List the schedules of an agent, ordered by id. The agent's code has declared them, a caller of the API has
     created them, or the agent has created them for a user."""
     calls = _calls(who, agent)
@@ -163,7 +163,7 @@ async def trigger_agent_schedule(
 @router.get("/agents/{agent}/schedules/{id}/runs", response_model=AgentScheduleRunsShown, **READ)
 async def list_agent_schedule_runs(
     who: Reader, agent: AgentName, id: ScheduleId, before: Before = None, limit: Limit = 100
-) -> Answer:
+) -> HttpAnswer:
     """List a schedule's due times and their outcomes, the newest first."""
     fetch = partial(_calls(who, agent).runs, id)
     return await list_before(who, before, limit, fetch, lambda run: run.cursor, AgentScheduleRunShown.model_validate)

@@ -21,7 +21,7 @@ from ostinato.faces.http.agent_parameters import LONGEST_WAIT, AgentName, Id, Us
 from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key, answer_once, change_id
 from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before, page
-from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
+from ostinato.faces.http.routing import Body, HttpAnswer, Path, Query, Router
 from ostinato.faces.http.shapes.agents import (
     AgentShown,
     AgentsShown,
@@ -97,7 +97,7 @@ async def list_users(
     tag: Annotated[str | None, Query(min_length=1, max_length=512, pattern=NO_NUL)] = None,
     after: After = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List the users of an agent, or only those with a tag, ordered by external id."""
     await who.app.agents.get(agent)
     fetch = partial(who.app.agents.users, agent, tag=tag)
@@ -134,7 +134,7 @@ async def list_sessions(
     user: Annotated[str | None, Query(min_length=1, max_length=200, pattern=NO_NUL)] = None,
     before: Before = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List conversations of an agent, or of one of its users, the newest first."""
     await who.app.agents.get(agent)
     fetch = _fetch_with_users(who, partial(who.app.agents.sessions, agent, user=user))
@@ -163,7 +163,7 @@ async def end_session(who: Operator, agent: AgentName, session: Id, body: StopBo
 @router.get("/agents/{agent}/sessions/{session}/messages", response_model=SaidList, **READ)
 async def list_messages(
     who: Reader, agent: AgentName, session: Id, before: Before = None, limit: Limit = 100
-) -> Answer:
+) -> HttpAnswer:
     """List what was said in a conversation, the newest first."""
     await find_session(who, agent, session)
     fetch = partial(who.app.agents.messages, session)
@@ -171,7 +171,9 @@ async def list_messages(
 
 
 @router.get("/agents/{agent}/sessions/{session}/turns", response_model=TurnsShown, **READ)
-async def list_turns(who: Reader, agent: AgentName, session: Id, before: Before = None, limit: Limit = 100) -> Answer:
+async def list_turns(
+    who: Reader, agent: AgentName, session: Id, before: Before = None, limit: Limit = 100
+) -> HttpAnswer:
     """List the turns of a conversation, the newest first: each input and what became of it."""
     await find_session(who, agent, session)
     fetch = _fetch_with_users(who, partial(who.app.agents.turns, session))
@@ -233,7 +235,7 @@ async def receive_signed(request: Request, agent: AgentName) -> TurnAccepted:
 @router.get("/agents/{agent}/escalations", response_model=EscalationsShown, **READ)
 async def list_escalations(
     who: Reader, agent: AgentName, status: EscalationStatus = "pending", before: Before = None, limit: Limit = 100
-) -> Answer:
+) -> HttpAnswer:
     """List the questions that an agent asks people to decide, the newest first. The caller must be one of the agent's
     admins."""
     fetch = _fetch_with_users(who, partial(who.app.agents.escalations, agent, status=status))

@@ -17,7 +17,7 @@ from ostinato.faces.http.bodies import SLASH
 from ostinato.faces.http.journey_request import give_cookies, inbound
 from ostinato.faces.http.journeys import Version
 from ostinato.faces.http.problem_details import MEDIA
-from ostinato.faces.http.routing import Answer, Body, Path, Router, json_answer
+from ostinato.faces.http.routing import Body, HttpAnswer, Path, Router, json_answer
 from ostinato.faces.http.shapes.common import NO_NUL
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
@@ -58,7 +58,7 @@ async def call_api(
     name: Api,
     body: Annotated[Any, Body(description="The input: an object.")] = None,
     version: Version = None,
-) -> Answer:
+) -> HttpAnswer:
     """Call an API of the journey language. The answer is its output or its error. Its definition chooses the status."""
     journeys = who.app.journeys
     name = await _named(request.app, who, name)

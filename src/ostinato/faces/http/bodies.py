@@ -28,7 +28,7 @@ _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*+"|-?(?:\d[-+.\deE]*+|NaN|Infinity)|[\[{]
 _ESCAPES = re.compile(r"\\(?:u([\da-fA-F]{4})|.)", re.DOTALL)
 
 
-class NotJson(Exception):
+class UnreadableBody(Exception):
     """Raised if a body cannot be read. The message says where and why."""
 
 
@@ -54,7 +54,7 @@ class _Odd(ValueError):
 
 
 def read_body(data: bytes) -> Any:
-    """Parse the JSON body of a request strictly. Raises `NotJson` if the body is refused."""
+    """Parse the JSON body of a request strictly. Raises `UnreadableBody` if the body is refused."""
     try:
         text = data.decode()
     except UnicodeDecodeError as wrong:
@@ -65,20 +65,20 @@ def read_body(data: bytes) -> Any:
     except json.JSONDecodeError as wrong:
         raise _at(text, wrong.pos, wrong.msg) from None
     except (_Odd, RecursionError) as wrong:
-        raise (_find_error(text) or NotJson(f"the body is not JSON: {wrong}")) from None
+        raise (_find_error(text) or UnreadableBody(f"the body is not JSON: {wrong}")) from None
     deep = text.count("[") + text.count("{") > _DEEPEST and deeper_than(value, _DEEPEST)
     if (deep or "\\ud" in text or "\\uD" in text) and (problem := _find_error(text)) is not None:
         raise problem
     return value
 
 
-def _at(text: str, position: int, why: str) -> NotJson:
+def _at(text: str, position: int, why: str) -> UnreadableBody:
     line = text.count("\n", 0, position) + 1
     column = position - text.rfind("\n", 0, position)
-    return NotJson(f"the body is not JSON: line {line}, column {column}: {why}")
+    return UnreadableBody(f"the body is not JSON: line {line}, column {column}: {why}")
 
 
-def _find_error(text: str) -> NotJson | None:
+def _find_error(text: str) -> UnreadableBody | None:
     """Return the error for the first invalid number, unpaired surrogate or too deeply nested value in `text`. Returns
     None if there is none."""
     depth = 0

@@ -13,7 +13,7 @@ from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.pagination import LARGEST_PAGE, STEP, After, Limit
-from ostinato.faces.http.routing import Answer, Query, Router
+from ostinato.faces.http.routing import HttpAnswer, Query, Router
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.declared import Exported, File, PlanShown
 from ostinato.schedules.actions import ActionKinds, shapes_of
@@ -29,14 +29,14 @@ MOST_SCHEDULES = 1_000  # in one file
 
 
 @router.post("/schedules:plan", response_model=PlanShown, **READ)
-async def plan_file(request: Request, who: Reader, body: File) -> Answer:
+async def plan_file(request: Request, who: Reader, body: File) -> HttpAnswer:
     """Return what applying a file of schedules would do, without changing anything."""
     plan = await who.app.schedules.plan(await _read(request, who, body), prune=body.prune, take=body.take)
-    return Answer(await _write_plan(who, plan, done=False))
+    return HttpAnswer(await _write_plan(who, plan, done=False))
 
 
 @router.post("/schedules:apply", response_model=PlanShown, **WRITE)
-async def apply_file(request: Request, who: Operator, body: File, key: Key = None) -> Answer:
+async def apply_file(request: Request, who: Operator, body: File, key: Key = None) -> HttpAnswer:
     """Create and update schedules so that they match a file. If one of them cannot be created or updated, none is
     changed. Schedules that the file no longer declares stay, unless `prune` is true; then they are closed."""
     document = await _read(request, who, body)
@@ -49,9 +49,9 @@ async def apply_file(request: Request, who: Operator, body: File, key: Key = Non
         return PlanShown.model_validate_json(await apply())
 
     if key is None:
-        return Answer(await apply())
+        return HttpAnswer(await apply())
     shown = await answer_once(who.app, key, f"apply {digest(body.model_dump())}", PlanShown, apply_once)
-    return Answer(shown.model_dump_json().encode())
+    return HttpAnswer(shown.model_dump_json().encode())
 
 
 async def _write_plan(who: Who, plan: Plan, *, done: bool) -> bytes:
@@ -71,7 +71,7 @@ async def export_file(
     tag: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
     after: After = None,
     limit: Limit = 1000,
-) -> Answer:
+) -> HttpAnswer:
     """Export schedules in the form of a file of schedules. All pages together are a file that can be applied. Schedules
     that a file cannot declare, such as those of agents, are in `left_out`."""
     parts: list[bytes] = []
@@ -90,7 +90,7 @@ async def export_file(
         if following is None or size > LARGEST_PAGE:
             break
     rest = orjson.dumps(left_out), orjson.dumps(following)
-    return Answer(b'{"schedules":{%s},"left_out":%s,"next":%s}' % (b",".join(parts), *rest))
+    return HttpAnswer(b'{"schedules":{%s},"left_out":%s,"next":%s}' % (b",".join(parts), *rest))
 
 
 async def _read(request: Request, who: Who, body: File) -> ScheduleFile:

@@ -20,7 +20,7 @@ from ostinato.faces.http import problem_details
 from ostinato.faces.http.bodies import SLASH
 from ostinato.faces.http.framework import NotJsonResponse
 from ostinato.faces.http.mistake_places import all_mistakes
-from ostinato.faces.http.problem_details import MEDIA, Fault, fault, fault_of
+from ostinato.faces.http.problem_details import MEDIA, HttpFault, fault, fault_of
 from ostinato.faces.http.validation_errors import Mistaken
 
 _METHODS = ("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT")
@@ -48,7 +48,7 @@ def of_error(error: OstinatoError, app: FastAPI) -> JSONResponse:
     return _response(fault_of(error, app.state.door.app.ways, inside=app.state.inside))
 
 
-def _response(fault: Fault) -> JSONResponse:
+def _response(fault: HttpFault) -> JSONResponse:
     return JSONResponse(fault.body, fault.status, fault.headers, MEDIA)
 
 

@@ -19,7 +19,7 @@ from ostinato.faces.http.authentication import JourneyReader, requires
 from ostinato.faces.http.journey_request import inbound
 from ostinato.faces.http.pagination import Limit, listing
 from ostinato.faces.http.read_guard import visible_events
-from ostinato.faces.http.routing import Answer, Header, Query, Router
+from ostinato.faces.http.routing import Header, HttpAnswer, Query, Router
 from ostinato.faces.http.shapes.admin import Events, EventShown
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.journeys.task_kind import Request as Inbound
@@ -60,7 +60,7 @@ async def list_events(
     ] = None,
     limit: Limit = 100,
     newest: Annotated[bool, Query(description="The last ones, instead of those after a number.")] = False,
-) -> Answer | Events:
+) -> HttpAnswer | Events:
     """List events in the order of their commits."""
     seen = inbound(request, who)
     if newest:

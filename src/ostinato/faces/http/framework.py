@@ -14,9 +14,9 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from ostinato.faces.http.authentication import Needs, authorize
-from ostinato.faces.http.bodies import SLASH, NotJson, read_body
+from ostinato.faces.http.bodies import SLASH, UnreadableBody, read_body
 from ostinato.faces.http.mistake_places import naming_argument_places
-from ostinato.faces.http.routing import Answer, Call, Place, Router
+from ostinato.faces.http.routing import DeclaredCall, HttpAnswer, ParameterSource, Router
 
 _PLACES = {"path": fastapi.Path, "query": fastapi.Query, "header": fastapi.Header, "body": fastapi.Body}
 # Names in signatures whose modules the declarations do not load.
@@ -33,7 +33,7 @@ class _Request(Request):
         if not hasattr(self, "_json"):
             try:
                 self._json = read_body(await self.body())
-            except NotJson as problem:
+            except UnreadableBody as problem:
                 raise NotJsonResponse(400, str(problem)) from None
         return self._json
 
@@ -65,9 +65,9 @@ def fastapi_router(router: Router) -> APIRouter:
     return api_router
 
 
-def _endpoint(call: Call) -> Callable[..., Any]:
+def _endpoint(call: DeclaredCall) -> Callable[..., Any]:
     """Return the function of `call` in a form that FastAPI can use: with FastAPI's own annotations, and with a FastAPI
-    response instead of an `Answer`. If the function raises an error about a part of the body, the error names the
+    response instead of an `HttpAnswer`. If the function raises an error about a part of the body, the error names the
     place."""
     function = call.function
     hints = get_type_hints(function, localns=_NAMES, include_extras=True)
@@ -76,7 +76,7 @@ def _endpoint(call: Call) -> Callable[..., Any]:
     async def endpoint(*args: Any, **kwargs: Any) -> Any:
         with naming_argument_places(kwargs.get("body")):
             answer = await function(*args, **kwargs)
-        return _response(answer) if isinstance(answer, Answer) else answer
+        return _response(answer) if isinstance(answer, HttpAnswer) else answer
 
     signature = inspect.signature(function)
     parameters = [one.replace(annotation=_parameter_type(hints[name])) for name, one in signature.parameters.items()]
@@ -89,9 +89,9 @@ def _endpoint(call: Call) -> Callable[..., Any]:
 
 
 def _return_type(hint: Any) -> Any:
-    """Return the type that FastAPI sees: `Response` if `hint` contains `Answer`, else `hint`."""
+    """Return the type that FastAPI sees: `Response` if `hint` contains `HttpAnswer`, else `hint`."""
     parts = get_args(hint) or (hint,)
-    if Answer in parts:
+    if HttpAnswer in parts:
         return Response
     return None if hint is type(None) else hint
 
@@ -105,7 +105,7 @@ def _parameter_type(annotation: Any) -> Any:
 
 def _note(note: Any) -> Any:
     match note:
-        case Place():
+        case ParameterSource():
             return _PLACES[note.source](**note.options)
         case Needs():
 
@@ -117,7 +117,7 @@ def _note(note: Any) -> Any:
             return note
 
 
-def _response(answer: Answer) -> Response:
+def _response(answer: HttpAnswer) -> Response:
     response = Response(answer.body, answer.status, answer.headers, answer.media_type)
     for line in answer.cookies:
         response.headers.append("set-cookie", line)

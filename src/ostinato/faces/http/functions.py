@@ -15,7 +15,7 @@ from ostinato.faces.http.authentication import JourneyReader, Operator, Reader, 
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.pagination import AfterNumber, BeforeRun, Limit, list_before, listing, numbered_page
 from ostinato.faces.http.read_guard import visible_steps
-from ostinato.faces.http.routing import SVG, Answer, Path, Query, Router, svg_answer
+from ostinato.faces.http.routing import SVG, HttpAnswer, Path, Query, Router, svg_answer
 from ostinato.faces.http.shapes.common import NO_NUL, StopBody
 from ostinato.faces.http.shapes.functions import (
     DeclaredFunctions,
@@ -65,7 +65,7 @@ async def list_functions(
     status: Status | None = None,
     before: BeforeRun = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List runs of functions, the newest first."""
     fetch = partial(who.app.functions.list, name=name, status=None if status is None else status.value)
     return await list_before(who, before, limit, fetch, lambda run: run.id, FunctionShown.model_validate)
@@ -113,7 +113,7 @@ async def read_function_result(
 @router.get("/functions/{id}/steps", response_model=StepsShown, **READ)
 async def list_function_steps(
     request: Request, who: JourneyReader, id: Id, after: AfterNumber = None, limit: Limit = 100
-) -> Answer:
+) -> HttpAnswer:
     """List the recorded operations of a run, in the order in which they began."""
     steps = list(enumerate(await _steps(request, who, id), 1))
 
@@ -126,7 +126,7 @@ async def list_function_steps(
 
 
 @router.get("/functions/{id}/timeline.svg", **SVG, **READ)
-async def draw_function(request: Request, who: JourneyReader, id: Id) -> Answer:
+async def draw_function(request: Request, who: JourneyReader, id: Id) -> HttpAnswer:
     """Draw the steps of a run as a timeline."""
     info = await who.app.functions.get(id)
     return svg_answer(draw_steps(info, await _steps(request, who, info.id), who.app.engine.clock.now()))

@@ -11,7 +11,7 @@ from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.errors import OstinatoError
 from ostinato.faces.http.authentication import Reader, requires
-from ostinato.faces.http.routing import Answer, Router
+from ostinato.faces.http.routing import HttpAnswer, Router
 from ostinato.faces.http.shapes.admin import Health
 from ostinato.version import __version__
 
@@ -50,9 +50,9 @@ async def ready(request: Request, response: Response) -> Health:
 @router.get(
     "/metrics", response_class="Response", responses={200: {"content": {"text/plain": {}}}}, **requires(Role.READER)
 )
-async def metrics(who: Reader) -> Answer:
+async def metrics(who: Reader) -> HttpAnswer:
     """Return the metrics of this process and of every schedule of the namespace, in Prometheus' format."""
     await who.app.measure_schedules()
     registry = who.app.engine.metrics.registry
     text = await who.app.computing.in_thread(who.namespace, generate_latest, registry)
-    return Answer(text, media_type=CONTENT_TYPE_LATEST)
+    return HttpAnswer(text, media_type=CONTENT_TYPE_LATEST)

@@ -20,11 +20,11 @@ from ostinato.engine.ways import Ways, load
 from ostinato.errors import OstinatoError
 from ostinato.faces.auth import Door
 from ostinato.faces.http.authentication import Needs, authorize
-from ostinato.faces.http.bodies import NotJson, most_of, read_body, too_large
+from ostinato.faces.http.bodies import UnreadableBody, most_of, read_body, too_large
 from ostinato.faces.http.mistake_places import all_mistakes, naming_argument_places
-from ostinato.faces.http.problem_details import Fault, fault, fault_of, invalid, not_json
+from ostinato.faces.http.problem_details import HttpFault, fault, fault_of, invalid, not_json
 from ostinato.faces.http.proxies import Proxies
-from ostinato.faces.http.routing import Answer, Call, Place
+from ostinato.faces.http.routing import DeclaredCall, HttpAnswer, ParameterSource
 from ostinato.faces.http.validation_errors import Mistaken
 
 # From the first word of a path to the modules of its calls. A module is loaded when it is needed. The modules of ways
@@ -47,7 +47,7 @@ _PEER = "127.0.0.1"
 class Failed(Exception):
     """Raised if a call failed. `fault` is the error response that the API would give."""
 
-    def __init__(self, fault: Fault) -> None:
+    def __init__(self, fault: HttpFault) -> None:
         super().__init__(fault.body["detail"])
         self.fault = fault
 
@@ -90,7 +90,7 @@ class Direct:
 
     async def ask(
         self, method: str, path: str, content: bytes | None, params: Mapping[str, Any], headers: Mapping[str, str]
-    ) -> Answer:
+    ) -> HttpAnswer:
         """Make a call, and return its answer. Raises `Failed` with the error response that the API would give."""
         match = _find(method, path, self._ways)
         if match is None:
@@ -102,7 +102,7 @@ class Direct:
         request = _Request(self._app, seen, query)
         try:
             return await _make(bound, path, names, content, request)
-        except NotJson as problem:
+        except UnreadableBody as problem:
             raise Failed(not_json(problem)) from None
         except Mistaken as problem:
             every_mistake = await all_mistakes(self._app.state.door.app, problem.errors, bound.body, problem.sent)
@@ -132,12 +132,14 @@ class _Parameter:
 class _Bound:
     """A declared call, together with a description of each parameter of the call's function."""
 
-    call: Call
+    call: DeclaredCall
     parameters: tuple[_Parameter, ...]
     body: Any  # the model of the body
 
 
-async def _make(bound: _Bound, path: str, names: Mapping[str, str], content: bytes | None, request: _Request) -> Answer:
+async def _make(
+    bound: _Bound, path: str, names: Mapping[str, str], content: bytes | None, request: _Request
+) -> HttpAnswer:
     if content is not None and len(content) > most_of(path):
         raise Failed(fault(413, "too large", too_large(most_of(path))))
     body = [] if content is None else [read_body(content)]
@@ -161,12 +163,12 @@ async def _make(bound: _Bound, path: str, names: Mapping[str, str], content: byt
         raise Mistaken(errors, body[0] if body else None)
     with naming_argument_places(arguments.get("body")):
         answer = await bound.call.function(**arguments)
-    if isinstance(answer, Answer):
+    if isinstance(answer, HttpAnswer):
         return answer
     if answer is None:
-        return Answer(b"", 204)
+        return HttpAnswer(b"", 204)
     text = answer.model_dump_json(by_alias=True) if isinstance(answer, BaseModel) else json.dumps(answer)
-    return Answer(text.encode(), response.status_code, headers=response.headers)
+    return HttpAnswer(text.encode(), response.status_code, headers=response.headers)
 
 
 def _values(parameter: _Parameter, names: Mapping[str, str], request: _Request, body: list[Any]) -> Iterator[Any]:
@@ -212,7 +214,7 @@ def _find(method: str, path: str, ways: Ways) -> tuple[_Bound, dict[str, str]] |
     return None
 
 
-def _bound(call: Call) -> _Bound:
+def _bound(call: DeclaredCall) -> _Bound:
     # Signatures name classes that are not loaded here.
     names = {"Request": _Request, "Response": _Response, "StreamingResponse": _Response}
     hints = get_type_hints(call.function, localns=names, include_extras=True)
@@ -231,7 +233,10 @@ def _parameter(name: str, hint: Any, default: Any) -> _Parameter:
     for note in notes:
         if isinstance(note, Needs):
             return _Parameter(name, "who", name, needs=note)
-    place = next((note for note in notes if isinstance(note, Place)), Place("body" if name == "body" else "query", {}))
+    place = next(
+        (note for note in notes if isinstance(note, ParameterSource)),
+        ParameterSource("body" if name == "body" else "query", {}),
+    )
     options = {key: value for key, value in place.options.items() if key not in ("alias", "default_factory")}
     rest = [note for note in notes if note is not place]
     shape: Any = Annotated[kind, *rest, Field(**options)]

@@ -10,7 +10,7 @@ from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.journey_openapi import described
 from ostinato.faces.http.pagination import After, Limit, page
-from ostinato.faces.http.routing import SVG, Answer, Path, Router, svg_answer
+from ostinato.faces.http.routing import SVG, HttpAnswer, Path, Router, svg_answer
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.journeys import (
     DefinitionListed,
@@ -82,7 +82,7 @@ async def describe_definition(who: Reader, name: Name, version: Version) -> dict
 
 
 @router.get("/journey-definitions/{name}/{version}/diagram.svg", **SVG, **READ)
-async def draw_definition(who: Reader, name: Name, version: Version) -> Answer:
+async def draw_definition(who: Reader, name: Name, version: Version) -> HttpAnswer:
     """Draw the states of a journey as SVG."""
     return svg_answer(draw(await who.app.journeys.read_definition(name, _version(version))))
 

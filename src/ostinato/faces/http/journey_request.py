@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import OWN_HEADER, our_token
-from ostinato.faces.http.routing import Answer
+from ostinato.faces.http.routing import HttpAnswer
 from ostinato.journeys.task_kind import Request as Inbound
 
 if TYPE_CHECKING:  # named in signatures; loaded by what serves
@@ -35,7 +35,7 @@ def inbound(request: Request, who: Who) -> Inbound:
     )
 
 
-def give_cookies(answer: Answer, seen: Inbound) -> Answer:
+def give_cookies(answer: HttpAnswer, seen: Inbound) -> HttpAnswer:
     """Add the cookies in `seen.set_cookies` to `answer`, and return `answer`. The journey has got these cookies from
     other servers that it called, and passes the cookies on to its own caller."""
     answer.cookies += seen.set_cookies.values()

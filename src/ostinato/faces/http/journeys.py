@@ -20,7 +20,7 @@ from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, r
 from ostinato.faces.http.idempotency import Key, answer_once
 from ostinato.faces.http.journey_request import give_cookies, inbound
 from ostinato.faces.http.pagination import BeforeRun, Limit
-from ostinato.faces.http.routing import SVG, Answer, Body, Header, Path, Query, Router, json_answer, svg_answer
+from ostinato.faces.http.routing import SVG, Body, Header, HttpAnswer, Path, Query, Router, json_answer, svg_answer
 from ostinato.faces.http.shapes.common import NO_NUL
 from ostinato.faces.http.shapes.journeys import (
     JourneyHeard,
@@ -81,7 +81,7 @@ async def start_journey(
     version: Version = None,
     prefer: Prefer = None,
     key: Key = None,
-) -> Answer:
+) -> HttpAnswer:
     """Start a journey. The answer is its outcome if it ends, or its status if it waits for something. If neither
     happens in time, or if the journey starts in async mode, the answer is the URL of its status."""
     wait, at_once = _preferred(prefer)
@@ -143,7 +143,7 @@ async def list_journeys(
     attribute: Labels = None,
     before: BeforeRun = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List instances of journeys that match all filters, the newest first. An `attribute` has the form `name=value`.
     Instances that the caller may not read are left out."""
     wanted = {"subjectId": subjectId, "tenantId": tenantId}
@@ -167,21 +167,21 @@ async def list_journeys(
 
 
 @router.get("/journeys/{id}", response_model=JourneyStatusShown, **READ_ONE)
-async def read_journey(request: Request, who: JourneyReader, id: Id) -> Answer:
+async def read_journey(request: Request, who: JourneyReader, id: Id) -> HttpAnswer:
     """Read the status of a journey, and what it waits for."""
     status = await who.app.journeys.status(id, request=inbound(request, who), guarded=True)
     return json_answer(status_form(request, status))
 
 
 @router.get("/journeys/{id}/result", response_model=JourneyOutcomeShown, **READ_ONE)
-async def read_result(request: Request, who: JourneyReader, id: Id) -> Answer:
+async def read_result(request: Request, who: JourneyReader, id: Id) -> HttpAnswer:
     """Read the outcome of a journey. While the journey is running, the answer is a conflict (409)."""
     outcome = await who.app.journeys.result(id, request=inbound(request, who), guarded=True)
     return json_answer(outcome_form(request, outcome))
 
 
 @router.get("/journeys/{id}/diagram.svg", **SVG, **READ_ONE)
-async def draw_journey(request: Request, who: JourneyReader, id: Id) -> Answer:
+async def draw_journey(request: Request, who: JourneyReader, id: Id) -> HttpAnswer:
     """Draw the states of a journey as SVG, with the path it took and its current state."""
     definition, instance = await who.app.journeys.instance(id, request=inbound(request, who), guarded=True)
     return svg_answer(draw(definition, instance, await _entered_states(who, instance)))
@@ -203,7 +203,7 @@ async def _entered_states(who: Who, instance: Instance) -> list[dict[str, Any]]:
 @router.post("/journeys/{id}/steps/cancel", response_model=JourneyStatusShown | JourneyHeard, **WRITE)
 async def cancel_journey(
     request: Request, who: JourneyOperator, id: Id, body: Reason | None = None, key: Key = None
-) -> Answer:
+) -> HttpAnswer:
     """Cancel a journey and run its compensations. If the journey has already ended, the call changes nothing."""
     reason = "" if body is None else body.reason
 
@@ -223,7 +223,7 @@ async def submit_step(
     body: Annotated[Any, Body(description="The input, as the step's schema has it.")] = None,
     prefer: Prefer = None,
     key: Key = None,
-) -> Answer:
+) -> HttpAnswer:
     """Submit the input that a journey waits for. The journey continues until it waits again or ends; the answer is its
     status at that time. The input is applied once for each key, and a repeated call with the same key gets the same
     answer."""

@@ -13,7 +13,7 @@ import orjson
 from pydantic import BaseModel
 
 from ostinato.faces.auth import Who
-from ostinato.faces.http.routing import Answer, Query
+from ostinato.faces.http.routing import HttpAnswer, Query
 from ostinato.faces.http.shapes.common import NO_NUL, RUN_CURSOR
 from ostinato.faces.http.validation_errors import LARGEST_LIMIT
 
@@ -38,7 +38,7 @@ async def list_after(
     key: Callable[[T], str],
     show: Callable[[T], BaseModel],
     visible: Callable[[Sequence[T]], Awaitable[Sequence[T]]] | None = None,
-) -> Answer:
+) -> HttpAnswer:
     """Return the page after the cursor `after`, in the same form as `listing`. `fetch` is called with the keywords
     `after` ("" for the first page) and `limit`. The other arguments are those of `listing`."""
     return await listing(who, after, limit, lambda after, n: fetch(after=after or "", limit=n), key, show, visible)
@@ -52,7 +52,7 @@ async def list_before(
     key: Callable[[T], str],
     show: Callable[[T], BaseModel],
     visible: Callable[[Sequence[T]], Awaitable[Sequence[T]]] | None = None,
-) -> Answer:
+) -> HttpAnswer:
     """Return the page before the cursor `before`, in the same form as `listing`. `fetch` is called with the keywords
     `before` (None for the first page) and `limit`. The other arguments are those of `listing`."""
     return await listing(who, before, limit, lambda before, n: fetch(before=before, limit=n), key, show, visible)
@@ -66,7 +66,7 @@ async def listing(
     key: Callable[[T], K],
     show: Callable[[T], BaseModel],
     visible: Callable[[Sequence[T]], Awaitable[Sequence[T]]] | None = None,
-) -> Answer:
+) -> HttpAnswer:
     """Return a page as JSON, `{"items": […], "next": …}`.
 
     - `fetch`: gets a cursor and a number, and returns at most that number of items after the cursor
@@ -93,7 +93,7 @@ async def listing(
             break
         if cursor is None or size > LARGEST_PAGE:
             break
-    return Answer(b'{"items":[%s],"next":%s}' % (b",".join(items), orjson.dumps(cursor)))
+    return HttpAnswer(b'{"items":[%s],"next":%s}' % (b",".join(items), orjson.dumps(cursor)))
 
 
 def _write_items(items: Sequence[T], show: Callable[[T], BaseModel], room: int) -> Iterator[bytes]:

@@ -25,7 +25,7 @@ from ostinato.errors import (
     may_be_secret,
 )
 from ostinato.faces.auth import Refused
-from ostinato.faces.http.bodies import NotJson
+from ostinato.faces.http.bodies import UnreadableBody
 from ostinato.faces.http.validation_errors import BodyError, Mistake, as_json
 from ostinato.schedules.declared.plan import DeclaredElsewhere
 from ostinato.schedules.declared.problems import FileError
@@ -36,23 +36,23 @@ _SAY_AGAIN = 10.0  # seconds between two lines in the log about the same trouble
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class HttpFault:
     status: int
     body: dict[str, Any]
     headers: dict[str, str] = field(default_factory=dict)
 
 
-def fault(status: int, title: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> Fault:
+def fault(status: int, title: str, detail: str, headers: dict[str, str] | None = None, **more: Any) -> HttpFault:
     body = {"type": f"urn:ostinato:{title.replace(' ', '-')}", "title": title, "status": status, "detail": detail}
     fields = {**body, **{name: value for name, value in more.items() if value is not None}}
-    return Fault(status, fields, headers or {})
+    return HttpFault(status, fields, headers or {})
 
 
-def not_json(error: NotJson) -> Fault:
+def not_json(error: UnreadableBody) -> HttpFault:
     return fault(400, "not json", str(error))
 
 
-def invalid(mistakes: Sequence[Mistake], title: str = "invalid", detail: str | None = None) -> Fault:
+def invalid(mistakes: Sequence[Mistake], title: str = "invalid", detail: str | None = None) -> HttpFault:
     """Return the error response for an invalid request, with all its mistakes."""
     return fault(
         422,
@@ -64,7 +64,7 @@ def invalid(mistakes: Sequence[Mistake], title: str = "invalid", detail: str | N
     )
 
 
-def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> Fault:
+def fault_of(error: OstinatoError, ways: Ways, *, inside: bool = False) -> HttpFault:
     """Return the error response for an error. The text of a store error contains the store's address. Only a caller in
     this process (`inside`) gets this text."""
     problem = ways.problem_of(error)

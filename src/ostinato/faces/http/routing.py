@@ -12,35 +12,35 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
-Source = Literal["path", "query", "header", "body"]
+RequestPart = Literal["path", "query", "header", "body"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ParameterSource:
     """The source of a parameter. `options` are keyword arguments of FastAPI's `Path`, `Query`, `Header` or `Body`."""
 
-    source: Source
+    source: RequestPart
     options: dict[str, Any]
 
 
-def Path(**options: Any) -> Place:
-    return Place("path", options)
+def Path(**options: Any) -> ParameterSource:
+    return ParameterSource("path", options)
 
 
-def Query(**options: Any) -> Place:
-    return Place("query", options)
+def Query(**options: Any) -> ParameterSource:
+    return ParameterSource("query", options)
 
 
-def Header(**options: Any) -> Place:
-    return Place("header", options)
+def Header(**options: Any) -> ParameterSource:
+    return ParameterSource("header", options)
 
 
-def Body(**options: Any) -> Place:
-    return Place("body", options)
+def Body(**options: Any) -> ParameterSource:
+    return ParameterSource("body", options)
 
 
 @dataclass(slots=True)
-class Answer:
+class HttpAnswer:
     """An answer with an encoded body. `cookies` are the values of its `Set-Cookie` headers."""
 
     body: bytes
@@ -50,20 +50,20 @@ class Answer:
     cookies: list[str] = field(default_factory=list)
 
 
-def json_answer(value: Any, status: int = 200, media_type: str = "application/json") -> Answer:
+def json_answer(value: Any, status: int = 200, media_type: str = "application/json") -> HttpAnswer:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Answer(text.encode(), status, media_type)
+    return HttpAnswer(text.encode(), status, media_type)
 
 
 SVG: dict[str, Any] = {"response_class": "Response", "responses": {200: {"content": {"image/svg+xml": {}}}}}
 
 
-def svg_answer(picture: str) -> Answer:
-    return Answer(picture.encode(), media_type="image/svg+xml")
+def svg_answer(picture: str) -> HttpAnswer:
+    return HttpAnswer(picture.encode(), media_type="image/svg+xml")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class DeclaredCall:
     """A declared call. `options` are the keyword arguments for a FastAPI route, except that `response_class` is the
     name of a class instead of the class itself."""
 
@@ -74,7 +74,7 @@ class Call:
 
 
 class Router:
-    """Collects the declarations of API calls: one `Call` for each HTTP method and path.
+    """Collects the declarations of API calls: one `DeclaredCall` for each HTTP method and path.
 
     `tags` are the OpenAPI tags of all these calls. If `install` is given, each application that serves the calls is
     passed to `install`.
@@ -83,7 +83,7 @@ class Router:
     def __init__(self, *, tags: list[str] | None = None, install: Callable[[Any], None] | None = None) -> None:
         self.tags = tags
         self.install = install
-        self.calls: list[Call] = []
+        self.calls: list[DeclaredCall] = []
 
     def include(self, *routers: Router) -> None:
         for router in routers:
@@ -91,7 +91,7 @@ class Router:
 
     def _add(self, method: str, path: str, options: dict[str, Any]) -> Callable[[F], F]:
         def register(function: F) -> F:
-            self.calls.append(Call(method, path, function, options))
+            self.calls.append(DeclaredCall(method, path, function, options))
             return function
 
         return register

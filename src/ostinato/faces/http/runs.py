@@ -10,7 +10,7 @@ from ostinato.faces.http.authentication import JourneyOperator, JourneyReader, O
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, AfterNumber, BeforeRun, Limit, list_before, numbered_page, page
 from ostinato.faces.http.read_guard import visible_run, visible_runs
-from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
+from ostinato.faces.http.routing import Body, HttpAnswer, Path, Query, Router
 from ostinato.faces.http.shapes.common import NO_NUL, StopBody
 from ostinato.faces.http.shapes.runs import (
     Attempts,
@@ -50,7 +50,7 @@ async def list_runs(
     attempts: bool = False,
     before: BeforeRun = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List runs, the newest first."""
     wanted: StatusName | None = None if status is None else status.value
     fetch = partial(who.app.runs, name=name, status=wanted, parent=parent, attempts=attempts)

@@ -17,7 +17,7 @@ from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.mistake_places import naming_places
 from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
 from ostinato.faces.http.read_guard import visible_occurrences, visible_schedules
-from ostinato.faces.http.routing import Answer, Body, Path, Query, Router
+from ostinato.faces.http.routing import Body, HttpAnswer, Path, Query, Router
 from ostinato.faces.http.shapes.common import NO_NUL, Moment
 from ostinato.faces.http.shapes.schedules import (
     ChangedShown,
@@ -73,7 +73,7 @@ async def list_schedules(
     job: Annotated[str | None, Query(max_length=512, pattern=NO_NUL)] = None,
     after: After = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List schedules, ordered by name."""
     fetch = partial(who.app.schedules.list, match=match, tag=tag, state=cast(StateName | None, state), job=job)
     visible = partial(visible_schedules, request, who)
@@ -215,7 +215,7 @@ async def history(
     last: Moment | None = None,
     before: Before = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List past occurrences and their outcomes, the newest first."""
     fetch = partial(who.app.schedules.history, name, first=first, last=last)
     visible = partial(visible_occurrences, request, who)

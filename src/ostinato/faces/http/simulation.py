@@ -11,7 +11,7 @@ from ostinato.errors import ArgumentError
 from ostinato.faces.auth import Who
 from ostinato.faces.http.authentication import Reader, requires
 from ostinato.faces.http.mistake_places import naming_places
-from ostinato.faces.http.routing import SVG, Answer, Router
+from ostinato.faces.http.routing import SVG, HttpAnswer, Router
 from ostinato.faces.http.shapes.simulation import Simulate, SimulationShown
 from ostinato.faces.http.simulation_output import as_json, as_svg
 from ostinato.schedules.model import Schedule
@@ -22,16 +22,16 @@ READ = requires(Role.READER)
 
 
 @router.post("/simulate", response_model=SimulationShown, **READ)
-async def simulate(who: Reader, body: Simulate) -> Answer:
+async def simulate(who: Reader, body: Simulate) -> HttpAnswer:
     """Simulate a schedule or a draft. The simulation makes the same decisions as the engine, and changes nothing."""
-    return Answer(await _simulate(who, body, as_json))
+    return HttpAnswer(await _simulate(who, body, as_json))
 
 
 @router.post("/simulate.svg", **SVG, **READ)
-async def simulate_svg(who: Reader, body: Simulate) -> Answer:
+async def simulate_svg(who: Reader, body: Simulate) -> HttpAnswer:
     """Simulate a schedule or a draft, and draw the result as SVG."""
     picture = await _simulate(who, body, partial(as_svg, body.schedule or "draft"))
-    return Answer(picture, media_type="image/svg+xml")
+    return HttpAnswer(picture, media_type="image/svg+xml")
 
 
 async def _simulate(who: Who, body: Simulate, show: Callable[[Simulation], bytes]) -> bytes:

@@ -12,7 +12,7 @@ from ostinato.engine.access import Role
 from ostinato.faces.http.authentication import Operator, Reader, requires
 from ostinato.faces.http.idempotency import Key
 from ostinato.faces.http.pagination import After, Before, Limit, list_after, list_before
-from ostinato.faces.http.routing import SVG, Answer, Path, Query, Router, svg_answer
+from ostinato.faces.http.routing import SVG, HttpAnswer, Path, Query, Router, svg_answer
 from ostinato.faces.http.shapes.common import NO_NUL, EmptyBody
 from ostinato.faces.http.shapes.workflows import (
     HandlerRunShown,
@@ -60,7 +60,7 @@ async def read_workflow(
 
 
 @router.get("/workflows/{name}/diagram.svg", **SVG, **READ)
-async def draw_workflow(who: Reader, name: Name) -> Answer:
+async def draw_workflow(who: Reader, name: Name) -> HttpAnswer:
     """Draw the producers, topics and consumers of a workflow, with pending events and the active run."""
     return svg_answer(await who.app.workflows.draw(name))
 
@@ -68,7 +68,7 @@ async def draw_workflow(who: Reader, name: Name) -> Answer:
 @router.get("/workflows/{name}/runs", response_model=HandlerRunsShown, **READ)
 async def list_handler_runs(
     who: Reader, name: Name, handler: Handler = None, before: Before = None, limit: Limit = 100
-) -> Answer:
+) -> HttpAnswer:
     """List the attempts of a workflow's handlers, the newest first."""
     fetch = partial(who.app.workflows.runs, name, handler=handler)
     return await list_before(who, before, limit, fetch, lambda run: run.id, HandlerRunShown.model_validate)
@@ -88,7 +88,7 @@ async def list_workflow_events(
     status: Literal["pending", "reserved", "consumed", "skipped"] | None = None,
     after: After = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List the events of a workflow's topics, the oldest first."""
     fetch = partial(who.app.workflows.events, name, topic=topic, status=status)
     return await list_after(who, after, limit, fetch, lambda event: event.id, WorkflowEventShown.model_validate)
@@ -101,7 +101,7 @@ async def list_inputs(
     status: Literal["pending", "done", "skipped"] | None = None,
     before: Before = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List the inputs of a workflow and their results, the newest first."""
     fetch = partial(who.app.workflows.inputs, name, status=status)
     return await list_before(who, before, limit, fetch, lambda input: input.id, InputShown.model_validate)
@@ -114,7 +114,7 @@ async def list_outputs(
     status: Literal["applied", "unconfirmed"] | None = None,
     before: Before = None,
     limit: Limit = 100,
-) -> Answer:
+) -> HttpAnswer:
     """List the effects of a workflow on other systems, the newest first, with the inputs that caused each."""
     fetch = partial(who.app.workflows.outputs, name, status=status)
     return await list_before(who, before, limit, fetch, lambda output: output.id, OutputShown.model_validate)

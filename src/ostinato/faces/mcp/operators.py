@@ -208,7 +208,7 @@ async def doctor(client: Client, arguments: Nothing) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class ToolCaller:
     """A caller of the tools. `connect` opens a client of the API for the caller.
 
     `most` is the highest role that the caller may use, even if the caller's token has a higher role. If `most` is None,
@@ -222,7 +222,7 @@ class Caller:
         return self.most is None or allows(self.most, tool.role)
 
 
-def operator_server(caller_of: Callable[[Any], Caller]) -> Server[Any]:
+def operator_server(caller_of: Callable[[Any], ToolCaller]) -> Server[Any]:
     """Return the MCP server of the operators' tools.
 
     `caller_of` gets the HTTP request that carries a tool call, and returns the caller. Over standard input there is no

@@ -23,7 +23,7 @@ from ostinato.functions.model import KIND as FUNCTION
 from ostinato.model import MOST
 from ostinato.model import read_length as length_of
 from ostinato.schedules.actions import INPUT
-from ostinato.schedules.model import JOB, Action, run_name
+from ostinato.schedules.model import JOB, ScheduleAction, run_name
 from ostinato.when.instants import SECOND, Micros
 
 _UNLIMITED = MOST  # the number of attempts that means no limit
@@ -35,7 +35,7 @@ _REUSE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class TemporalStart:
     """The start of a job or a function. `options` replace the options that the job or the function declares."""
 
     name: str
@@ -44,7 +44,7 @@ class Start:
     kind: str = JOB
 
 
-def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, str], place: str) -> Start:
+def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, str], place: str) -> TemporalStart:
     """Return the start of a job or function that `message` describes.
 
     `message` is a `NewWorkflowExecutionInfo`, or a `StartWorkflowExecutionRequest`, which has the same fields. `types`
@@ -76,7 +76,7 @@ def read_start(message: Any, workflow_type: WorkflowType, types: Mapping[str, st
     if workflow_type.kind == FUNCTION:
         options = _options_of_function(options, at("retry_policy"))
     input = arguments(message.input, workflow_type, at("input"))
-    return Start(name, input, options, workflow_type.kind)
+    return TemporalStart(name, input, options, workflow_type.kind)
 
 
 def _options_of_function(options: Mapping[str, Any], place: str) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def _options_of_function(options: Mapping[str, Any], place: str) -> dict[str, An
 
 def read_scheduled(
     message: NewWorkflowExecutionInfo, workflow_type: WorkflowType, types: Mapping[str, str], place: str
-) -> Start:
+) -> TemporalStart:
     """Read the action of a schedule. Raises `Wrong` if a field is invalid."""
     if message.workflow_id_reuse_policy not in _REUSE:
         raise Wrong(f"{place}.workflow_id_reuse_policy", "only ALLOW_DUPLICATE is possible for a schedule")
@@ -134,7 +134,7 @@ def _read_priority(priority: Priority, place: str) -> dict[str, Any]:
     return {"priority": _DEFAULT_PRIORITY - priority.priority_key} if priority.priority_key else {}
 
 
-def write_action(action: Action, id: str) -> NewWorkflowExecutionInfo:
+def write_action(action: ScheduleAction, id: str) -> NewWorkflowExecutionInfo:
     """Write `action` as a message with the workflow id `id`.
 
     This function is for actions that were created or changed outside Temporal's API. For an action that a Temporal

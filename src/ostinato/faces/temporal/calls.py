@@ -56,7 +56,7 @@ class Wire:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TemporalCall:
     """A call by an authorized caller."""
 
     wire: Wire
@@ -120,14 +120,14 @@ class Call:
         return longest if left is None else max(0.0, min(longest, left - 1.0))
 
 
-class Calls:
+class ServiceCalls:
     """The base class of classes that implement some of a service's calls."""
 
     def __init__(self, wire: Wire) -> None:
         self.wire = wire
 
 
-Method = Callable[[Any, Any, Call], Awaitable[Any]]
+Method = Callable[[Any, Any, TemporalCall], Awaitable[Any]]
 
 
 def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any, Any, Any], Awaitable[Any]]]:
@@ -147,7 +147,7 @@ def call(role: Role, *, within: bool = True) -> Callable[[Method], Callable[[Any
                 who = await wire.admit(context, role, namespace)
                 _check_size(request)
                 _check_texts(request)
-                return await method(self, request, Call(wire, who, context))
+                return await method(self, request, TemporalCall(wire, who, context))
             except Exception as problem:
                 await refuse(context, problem)
 
@@ -195,7 +195,7 @@ def absent(name: str, why: str) -> Callable[[Any, Any, Any], Awaitable[Any]]:
     """
 
     @call(Role.READER)
-    async def method(self: Any, request: Any, call: Call) -> Any:
+    async def method(self: Any, request: Any, call: TemporalCall) -> Any:
         raise Absent(f"{name} is not part of Ostinato: {why}")
 
     return method

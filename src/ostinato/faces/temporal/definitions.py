@@ -21,7 +21,7 @@ from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 from temporalio.api.workflowservice.v1 import CreateScheduleRequest
 
 from ostinato.errors import Conflict, OstinatoError, SpecError
-from ostinato.faces.temporal.actions import Start, read_scheduled, read_start, write_action
+from ostinato.faces.temporal.actions import TemporalStart, read_scheduled, read_start, write_action
 from ostinato.faces.temporal.attributes import read_attributes, reserved, typed, write_attributes
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.payloads import memo_for, memo_of, pack, unpack
@@ -63,7 +63,7 @@ def status_of(run: Run) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class TemporalScheduleDefinition:
     """The definition of a schedule, read from a message and checked."""
 
     spec: Spec
@@ -78,7 +78,7 @@ class Definition:
     values: Mapping[str, Any]  # of the search attributes, by name
     form: NewWorkflowExecutionInfo  # the message that describes the action
     keep: bool  # the workflow id of each run is exactly the action's `workflow_id`
-    start: Start
+    start: TemporalStart
 
     def fields(self) -> dict[str, Any]:
         """Return the fields of a new schedule."""
@@ -127,7 +127,7 @@ class Definition:
             fields["pause_after_failures"] = schedule.policies.pause_after_failures
         return fields
 
-    def _starts_the_same(self, action: model.Action) -> bool:
+    def _starts_the_same(self, action: model.ScheduleAction) -> bool:
         """Return whether an update must keep `action`, the stored action, although the client has sent an action.
 
         - If `action` starts a job or a function, return False. Temporal's messages can express such an action.
@@ -164,7 +164,9 @@ def _same_spec(spec: Spec, from_message: Spec) -> bool:
         return False
 
 
-def read_definition(request: Any, workflow_type: WorkflowType, types: Mapping[str, str], *, new: bool) -> Definition:
+def read_definition(
+    request: Any, workflow_type: WorkflowType, types: Mapping[str, str], *, new: bool
+) -> TemporalScheduleDefinition:
     """Read the definition in a request, and check it. Raises `Wrong` if a field is invalid.
 
     The request is a `CreateScheduleRequest` if `new` is true, and otherwise an `UpdateScheduleRequest`.
@@ -183,7 +185,7 @@ def read_definition(request: Any, workflow_type: WorkflowType, types: Mapping[st
     for name, payload in request.search_attributes.indexed_fields.items():
         if new or not reserved(name):  # a client may send back the attributes that it has read
             about.indexed_fields[name].CopyFrom(payload)
-    return Definition(
+    return TemporalScheduleDefinition(
         spec=read_spec(schedule.spec, "schedule.spec"),
         overlap=read_overlap(policies.overlap_policy, "schedule.policies.overlap_policy") or Overlap.SKIP,
         window=_read_window(policies),

@@ -15,7 +15,7 @@ from temporalio.api.workflow.v1 import NewWorkflowExecutionInfo
 
 from ostinato.app import Ostinato
 from ostinato.engine.context import to_json
-from ostinato.engine.executor import Stop
+from ostinato.engine.executor import BodyStop
 from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import stop
@@ -189,7 +189,7 @@ async def start_by_id(
 
     id, new = await run_once(app.store, app.namespace, request.request_id, request.summary, now, work)
     for stopped_run in stopped:
-        app.engine.bodies.cancel_here(stopped_run.id, Stop(Status.CRASHED, None))
+        app.engine.bodies.cancel_here(stopped_run.id, BodyStop(Status.CRASHED, None))
         await app.engine.waiters.look([stopped_run.root_id])
     app.engine.nudge()
     return id, new
@@ -252,7 +252,7 @@ def _check_policies(request: StartRequest, before: Execution) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ExecutionTarget:
     """Names the execution to stop.
 
     - `run_id`: the run id of the execution. If it is empty, the newest execution with the workflow id is meant.
@@ -267,7 +267,7 @@ class Target:
 
 async def stop_by_id(
     app: Ostinato,
-    target: Target,
+    target: ExecutionTarget,
     status: Status,
     reason: str,
     request_id: str | None = None,
@@ -304,8 +304,8 @@ async def stop_by_id(
     root, after = await run_once(app.store, app.namespace, request, summary, now, work)
     newest = await app.get(root)
     if force:
-        app.engine.bodies.cancel_here(newest.run_id, Stop(Status.CRASHED, None))
+        app.engine.bodies.cancel_here(newest.run_id, BodyStop(Status.CRASHED, None))
     elif after == Status.ACTIVE.value and newest.kind == JOB:  # other kinds stop by themselves
-        app.engine.bodies.cancel_here(newest.run_id, Stop(status, reason or status.value))
+        app.engine.bodies.cancel_here(newest.run_id, BodyStop(status, reason or status.value))
     await app.engine.waiters.look([root])
     app.engine.nudge()

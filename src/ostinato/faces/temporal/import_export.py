@@ -27,7 +27,7 @@ from ostinato.client import Unreachable
 from ostinato.engine.idempotency import call_id
 from ostinato.errors import Conflict, NotFound, OstinatoError
 from ostinato.faces.temporal.attributes import NUMBERS, TYPES, registered
-from ostinato.faces.temporal.definitions import Definition, read_definition, write_about, write_schedule
+from ostinato.faces.temporal.definitions import TemporalScheduleDefinition, read_definition, write_about, write_schedule
 from ostinato.faces.temporal.wire_schedules import Patch, WireSchedule, WireSchedules
 from ostinato.faces.temporal.workflow_types import find_type
 from ostinato.schedules.model import Schedule, target_words
@@ -50,7 +50,7 @@ _PAGE = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TransferStep:
     """One step of a plan: what to do with one schedule."""
 
     name: str
@@ -63,11 +63,11 @@ class Step:
 
 
 @dataclass(slots=True)
-class Plan:
+class TransferPlan:
     """A plan of an import or export, with one step for each schedule. `first` is a function that registers missing
     search attributes. It is called before the steps. If no search attributes are missing, `first` is None."""
 
-    steps: list[Step] = field(default_factory=list)
+    steps: list[TransferStep] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     first: Do | None = None
 
@@ -173,7 +173,7 @@ class Cluster:
 
 async def plan_import(
     cluster: Cluster, app: Ostinato, *, query: str = "", match: str = "*", paused: bool = False
-) -> Plan:
+) -> TransferPlan:
     """Return a plan to copy schedules from the cluster. The plan has a step for each schedule that Temporal's `query`
     finds and whose id matches the pattern `match`. If a schedule cannot be copied, the verb of its step is `refuse`. If
     `paused` is true, the copies are paused."""
@@ -181,7 +181,7 @@ async def plan_import(
     theirs = await cluster.attributes()
     types = {**theirs, **ours}
     namespace_id = await cluster.namespace_id()
-    plan = Plan()
+    plan = TransferPlan()
     used: set[str] = set()
     async for name in cluster.names(query):
         if not fnmatchcase(name, match):
@@ -192,7 +192,7 @@ async def plan_import(
         try:
             step, names = await _plan_import(app, name, described, types, f"{namespace_id}-{name}", paused)
         except OstinatoError as problem:
-            plan.steps.append(Step(name, "refuse", str(problem)))
+            plan.steps.append(TransferStep(name, "refuse", str(problem)))
             continue
         used |= names
         plan.steps.append(step)
@@ -206,7 +206,7 @@ async def plan_import(
 
 async def _plan_import(
     app: Ostinato, name: str, described: DescribeScheduleResponse, types: Mapping[str, str], seed: str, paused: bool
-) -> tuple[Step, set[str]]:
+) -> tuple[TransferStep, set[str]]:
     """Return the step for one schedule, and the names of the search attributes that the schedule needs. `described` is
     the schedule as the cluster describes it, and `seed` is the seed of its jitter. Raises `OstinatoError` if the
     schedule cannot be copied."""
@@ -229,11 +229,11 @@ async def _plan_import(
         words = f"{draft.spec.describe()} → {target_words(draft.action)}"
         form = definition.make_form()
         create = partial(schedules.create_with_form, draft, form, Patch(), asked="import")
-        return Step(name, "create", words, create), used
+        return TransferStep(name, "create", words, create), used
     same = same_definition(stored, _redefine(stored, draft, definition)) and bool(stored.paused) == definition.paused
     same_jitter = not stored.spec.jitter or stored.seed == seed
     if same and same_jitter and stored.remaining == definition.remaining:
-        return Step(name, "unchanged"), used
+        return TransferStep(name, "unchanged"), used
     words = "its definition differs"
     if stored.spec != draft.spec:
         words = f"{stored.spec.describe()} → {draft.spec.describe()}"
@@ -247,10 +247,10 @@ async def _plan_import(
         asked="import",
         seed=seed,
     )
-    return Step(name, "update", words, update), used
+    return TransferStep(name, "update", words, update), used
 
 
-def _redefine(stored: Schedule, draft: Schedule, definition: Definition) -> Schedule:
+def _redefine(stored: Schedule, draft: Schedule, definition: TemporalScheduleDefinition) -> Schedule:
     """Return the schedule as it would be after the import. `stored` is the schedule as it is now.
 
     `definition` is the imported definition, and `draft` is a new schedule with this definition.
@@ -267,7 +267,7 @@ def _redefine(stored: Schedule, draft: Schedule, definition: Definition) -> Sche
     return replace(draft, spec=fields["spec"], policies=policies, memo=memo, attributes=values, tags=stored.tags)
 
 
-async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paused: bool = False) -> Plan:
+async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paused: bool = False) -> TransferPlan:
     """Return a plan to copy schedules to the cluster. The plan has a step for each open schedule whose name matches the
     pattern `match`. If Temporal's messages cannot express a schedule, the verb of its step is `refuse`. If `paused` is
     true, the copies are paused."""
@@ -275,7 +275,7 @@ async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paus
     theirs = await cluster.attributes()
     namespace_id = await cluster.namespace_id()
     schedules = WireSchedules.of(app.schedules)
-    plan = Plan()
+    plan = TransferPlan()
     used: set[str] = set()
     after, jittered = "", []
     while page := await schedules.page(after, _PAGE):
@@ -285,7 +285,7 @@ async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paus
             try:
                 step, names = await _plan_export(cluster, wire_schedule, ours, paused)
             except Conflict as problem:
-                plan.steps.append(Step(schedule.name, "refuse", str(problem)))
+                plan.steps.append(TransferStep(schedule.name, "refuse", str(problem)))
                 continue
             used |= names
             plan.steps.append(step)
@@ -303,7 +303,7 @@ async def plan_export(app: Ostinato, cluster: Cluster, *, match: str = "*", paus
 
 async def _plan_export(
     cluster: Cluster, wire_schedule: WireSchedule, types: Mapping[str, str], paused: bool
-) -> tuple[Step, set[str]]:
+) -> tuple[TransferStep, set[str]]:
     """Return the step for one schedule, and the names of the search attributes that the schedule needs.
 
     Raises `Conflict` if Temporal's messages cannot express the schedule.
@@ -329,11 +329,13 @@ async def _plan_export(
     if described is None:
         create = CreateScheduleRequest(**fields)
         words = f"{schedule.spec.describe()} → {target_words(schedule.action)}"
-        return Step(name, "create", words, lambda: service.create_schedule(create, retry=True)), used
+        return TransferStep(name, "create", words, lambda: service.create_schedule(create, retry=True)), used
     if _is_same(described, message, memo, search):
-        return Step(name, "unchanged"), used
+        return TransferStep(name, "unchanged"), used
     update = UpdateScheduleRequest(conflict_token=described.conflict_token, **fields)
-    return Step(name, "update", "its definition differs", lambda: service.update_schedule(update, retry=True)), used
+    return TransferStep(
+        name, "update", "its definition differs", lambda: service.update_schedule(update, retry=True)
+    ), used
 
 
 def _is_same(described: DescribeScheduleResponse, message: Any, memo: Any, search: Any) -> bool:

@@ -15,18 +15,18 @@ import orjson
 from ostinato.app import Ostinato
 from ostinato.engine.jobs import BY_POSITION
 from ostinato.errors import NotFound
-from ostinato.faces.temporal.actions import Start
-from ostinato.faces.temporal.calls import Call
+from ostinato.faces.temporal.actions import TemporalStart
+from ostinato.faces.temporal.calls import TemporalCall
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.faces.temporal.payloads import value_of
 from ostinato.journeys.action_kind import journey_run
 from ostinato.journeys.rows import KIND as JOURNEY
 from ostinato.journeys.runtime.requests import read_start_request
 from ostinato.model import Run, Status
-from ostinato.schedules.model import Action
+from ostinato.schedules.model import ScheduleAction
 
 
-async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> Run | None:
+async def prepare_journey(app: Ostinato, start: TemporalStart, at: datetime | None) -> Run | None:
     """Return a new run of the journey `start.name`. The run is due at `at`, or now if `at` is None. The run is not
     stored.
 
@@ -47,12 +47,12 @@ async def prepare_journey(app: Ostinato, start: Start, at: datetime | None) -> R
         raise Wrong("input", f"has {len(values)} arguments; a journey takes one, its first context")
     asked = read_start_request(definition, values[0], None)
     stored = {JOURNEY: definition.name, "version": definition.version, "context": dict(asked.context)}
-    template = journey_run(Action(JOURNEY, stored, start.options, JOURNEY), app.namespace)
+    template = journey_run(ScheduleAction(JOURNEY, stored, start.options, JOURNEY), app.namespace)
     run, _ = app.prepare(start.name, None, at=at, queue=template.queue, priority=template.priority)
     return replace(run, kind=template.kind, input=template.input)
 
 
-async def send_signal(call: Call, run: Run, request: Any) -> None:
+async def send_signal(call: TemporalCall, run: Run, request: Any) -> None:
     """Submit a step of the journey `run`. The name of the signal in `request` is the name of the step.
 
     The step's input is the argument of the signal, or {} if the signal has no argument. Raises `Wrong` if the signal

@@ -10,7 +10,7 @@ from temporalio.api.enums.v1 import WorkflowExecutionStatus
 from ostinato.engine.rows import whole_run
 from ostinato.engine.run_queries import list_runs
 from ostinato.faces.temporal.attributes import attribute_value
-from ostinato.faces.temporal.calls import Call
+from ostinato.faces.temporal.calls import TemporalCall
 from ostinato.faces.temporal.definitions import scheduled_by, status_of
 from ostinato.faces.temporal.executions import Execution, executions_of, find_all, is_execution
 from ostinato.faces.temporal.payloads import value_of
@@ -31,7 +31,7 @@ def count_all(namespace: str) -> Operation[list[Row]]:
 
 
 async def find_executions(
-    call: Call, query: Query, types: Mapping[str, str], before: str | None
+    call: TemporalCall, query: Query, types: Mapping[str, str], before: str | None
 ) -> AsyncIterator[Execution]:
     """Yield the executions that match `query` and that the caller may see, the newest first.
 
@@ -72,7 +72,7 @@ def position_of(execution: Execution, query: Query) -> str:
     return execution.run.id if query.exactly.get("WorkflowId") is None else execution.run_id
 
 
-async def _visible(call: Call, executions: Sequence[Execution]) -> list[Execution]:
+async def _visible(call: TemporalCall, executions: Sequence[Execution]) -> list[Execution]:
     """Return the executions that no read guard hides from the caller."""
     hidden = await call.find_hidden_runs(execution.run for execution in executions)
     return [execution for execution in executions if execution.run_id not in hidden]

@@ -16,7 +16,7 @@ from ostinato.engine.idempotency import digest, run_once
 from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound
 from ostinato.faces.temporal.attributes import NUMBERS, OF_RUNS, OF_SCHEDULES, TYPES, reserved
-from ostinato.faces.temporal.calls import Call, Calls, call
+from ostinato.faces.temporal.calls import ServiceCalls, TemporalCall, call
 from ostinato.faces.temporal.errors import Wrong
 from ostinato.store.contract import Operation, sql
 from ostinato.temporal_workflow_ids.store import statement
@@ -25,9 +25,9 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _MOST = 200  # search attributes of a namespace
 
 
-class OperatorCalls(Calls):
+class OperatorCalls(ServiceCalls):
     @call(Role.READER)
-    async def ListSearchAttributes(self, request: Any, call: Call) -> ListSearchAttributesResponse:
+    async def ListSearchAttributes(self, request: Any, call: TemporalCall) -> ListSearchAttributesResponse:
         system = {**OF_RUNS, **OF_SCHEDULES}
         return ListSearchAttributesResponse(
             custom_attributes={name: NUMBERS[kind] for name, kind in (await call.attribute_types()).items()},
@@ -35,7 +35,7 @@ class OperatorCalls(Calls):
         )
 
     @call(Role.ADMIN)
-    async def AddSearchAttributes(self, request: Any, call: Call) -> AddSearchAttributesResponse:
+    async def AddSearchAttributes(self, request: Any, call: TemporalCall) -> AddSearchAttributesResponse:
         """Register search attributes. Raises `Conflict` if an attribute is already registered with another type, or if
         the namespace would have too many attributes."""
         if not request.search_attributes:
@@ -68,7 +68,7 @@ class OperatorCalls(Calls):
         return AddSearchAttributesResponse()
 
     @call(Role.ADMIN)
-    async def RemoveSearchAttributes(self, request: Any, call: Call) -> RemoveSearchAttributesResponse:
+    async def RemoveSearchAttributes(self, request: Any, call: TemporalCall) -> RemoveSearchAttributesResponse:
         """Remove attributes. Schedules and runs keep the values, but queries can no longer use the attributes."""
         app, now = call.app, call.app.engine.clock.now()
         names = sorted(set(request.search_attributes))

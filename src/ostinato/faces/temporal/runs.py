@@ -36,16 +36,16 @@ from temporalio.api.workflowservice.v1 import (
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role
 from ostinato.errors import NotFound
-from ostinato.faces.temporal.actions import Start, read_start
+from ostinato.faces.temporal.actions import TemporalStart, read_start
 from ostinato.faces.temporal.attributes import OF_RUNS
-from ostinato.faces.temporal.calls import Call, Calls, call, read_id, read_request_id
+from ostinato.faces.temporal.calls import ServiceCalls, TemporalCall, call, read_id, read_request_id
 from ostinato.faces.temporal.definitions import STATUSES, status_of
 from ostinato.faces.temporal.errors import Absent, Wrong
 from ostinato.faces.temporal.executions import (
     OVER,
     Execution,
+    ExecutionTarget,
     StartRequest,
-    Target,
     not_found,
     read_execution,
     start_by_id,
@@ -88,9 +88,9 @@ _PAGE_BYTES = 2 << 20  # bytes of events in one answer
 _CLOSE = HistoryEventFilterType.HISTORY_EVENT_FILTER_TYPE_CLOSE_EVENT
 
 
-class RunCalls(Calls):
+class RunCalls(ServiceCalls):
     @call(Role.OPERATOR)
-    async def StartWorkflowExecution(self, request: Any, call: Call) -> StartWorkflowExecutionResponse:
+    async def StartWorkflowExecution(self, request: Any, call: TemporalCall) -> StartWorkflowExecutionResponse:
         workflow_type = await find_type(call.app, request.workflow_type.name)
         run_id, new = await _start(call, request, workflow_type, request.workflow_id_conflict_policy)
         return StartWorkflowExecutionResponse(
@@ -102,7 +102,7 @@ class RunCalls(Calls):
 
     @call(Role.OPERATOR)
     async def SignalWithStartWorkflowExecution(
-        self, request: Any, call: Call
+        self, request: Any, call: TemporalCall
     ) -> SignalWithStartWorkflowExecutionResponse:
         """Send a signal to the running execution that has the workflow id. If there is none, start the function, and
         send the signal to the new execution. The policies in the request may instead require that a running execution
@@ -124,7 +124,7 @@ class RunCalls(Calls):
         return SignalWithStartWorkflowExecutionResponse(run_id=run_id, first_execution_run_id=run_id, started=new)
 
     @call(Role.READER)
-    async def DescribeWorkflowExecution(self, request: Any, call: Call) -> DescribeWorkflowExecutionResponse:
+    async def DescribeWorkflowExecution(self, request: Any, call: TemporalCall) -> DescribeWorkflowExecutionResponse:
         execution = await _read_visible(call, request.execution)
         history = await read_function_history(call.app, execution)
         return DescribeWorkflowExecutionResponse(
@@ -135,7 +135,7 @@ class RunCalls(Calls):
         )
 
     @call(Role.READER)
-    async def QueryWorkflow(self, request: Any, call: Call) -> QueryWorkflowResponse:
+    async def QueryWorkflow(self, request: Any, call: TemporalCall) -> QueryWorkflowResponse:
         """Answer a query from the state that a function has set (`ctx.set_state`), even if the function has ended."""
         query = read_id(request.query.query_type, "query.query_type")
         execution = await _read_visible(call, request.execution)
@@ -153,7 +153,9 @@ class RunCalls(Calls):
         return answer
 
     @call(Role.READER)
-    async def GetWorkflowExecutionHistory(self, request: Any, call: Call) -> GetWorkflowExecutionHistoryResponse:
+    async def GetWorkflowExecutionHistory(
+        self, request: Any, call: TemporalCall
+    ) -> GetWorkflowExecutionHistoryResponse:
         """Return a page of the events of an execution, the oldest first. If the request asks only for the end event,
         the page has only this event, or no event while the execution is running. If more events follow, the response
         has a token with which the client gets the next page.
@@ -187,7 +189,7 @@ class RunCalls(Calls):
 
     @call(Role.READER)
     async def GetWorkflowExecutionHistoryReverse(
-        self, request: Any, call: Call
+        self, request: Any, call: TemporalCall
     ) -> GetWorkflowExecutionHistoryReverseResponse:
         page = Page("reverse history", call.app.namespace)
         run_id, seen = _read_cursor(page.read(request.next_page_token))
@@ -201,19 +203,21 @@ class RunCalls(Calls):
         return answer
 
     @call(Role.OPERATOR)
-    async def RequestCancelWorkflowExecution(self, request: Any, call: Call) -> RequestCancelWorkflowExecutionResponse:
+    async def RequestCancelWorkflowExecution(
+        self, request: Any, call: TemporalCall
+    ) -> RequestCancelWorkflowExecutionResponse:
         request_id = read_request_id(request.request_id)
         await stop_by_id(call.app, _read_target(request), Status.CANCELLED, request.reason, request_id)
         return RequestCancelWorkflowExecutionResponse()
 
     @call(Role.OPERATOR)
-    async def TerminateWorkflowExecution(self, request: Any, call: Call) -> TerminateWorkflowExecutionResponse:
+    async def TerminateWorkflowExecution(self, request: Any, call: TemporalCall) -> TerminateWorkflowExecutionResponse:
         details = pack(request.details) if request.details.payloads else None
         await stop_by_id(call.app, _read_target(request), Status.TERMINATED, request.reason, details=details)
         return TerminateWorkflowExecutionResponse()
 
     @call(Role.OPERATOR)
-    async def SignalWorkflowExecution(self, request: Any, call: Call) -> Any:
+    async def SignalWorkflowExecution(self, request: Any, call: TemporalCall) -> Any:
         read_id(request.signal_name, "signal_name")
         request_id = read_request_id(request.request_id)
         ids = request.workflow_execution
@@ -238,7 +242,7 @@ class RunCalls(Calls):
         raise takes_no_signals(execution.run, request.signal_name)
 
     @call(Role.READER)
-    async def ListWorkflowExecutions(self, request: Any, call: Call) -> ListWorkflowExecutionsResponse:
+    async def ListWorkflowExecutions(self, request: Any, call: TemporalCall) -> ListWorkflowExecutionsResponse:
         types = await call.attribute_types()
         query = read_query(request.query, {**OF_RUNS, **types})
         size = read_page_size(request.page_size, "page_size")
@@ -253,7 +257,7 @@ class RunCalls(Calls):
         return answer
 
     @call(Role.READER)
-    async def CountWorkflowExecutions(self, request: Any, call: Call) -> CountWorkflowExecutionsResponse:
+    async def CountWorkflowExecutions(self, request: Any, call: TemporalCall) -> CountWorkflowExecutionsResponse:
         types = await call.attribute_types()
         query = read_query(request.query, {**OF_RUNS, **types}, grouping=True)
         counts: dict[int, int] = {}
@@ -276,7 +280,7 @@ class RunCalls(Calls):
 
 
 async def _start(
-    call: Call, request: Any, workflow_type: WorkflowType, conflict: int, message: Message | None = None
+    call: TemporalCall, request: Any, workflow_type: WorkflowType, conflict: int, message: Message | None = None
 ) -> tuple[str, bool]:
     """Start an execution. Return the execution's run id, and whether the execution is new. If `message` is not None,
     send it to the execution."""
@@ -304,7 +308,7 @@ async def _start(
     return await start_by_id(app, start_request, run, deadline, message)
 
 
-async def _prepare(app: Ostinato, start: Start, at: datetime | None) -> tuple[Run, Timer | None]:
+async def _prepare(app: Ostinato, start: TemporalStart, at: datetime | None) -> tuple[Run, Timer | None]:
     """Return the run that `start` describes, and the timer for the run's deadline. The timer is None if the run needs
     none. Nothing is stored."""
     if start.kind == FUNCTION:
@@ -331,7 +335,7 @@ def _conflict_of_signal(request: Any) -> int:
     return policies.WORKFLOW_ID_CONFLICT_POLICY_USE_EXISTING
 
 
-async def _send_message(call: Call, execution: Execution, request: Any, request_id: str | None) -> None:
+async def _send_message(call: TemporalCall, execution: Execution, request: Any, request_id: str | None) -> None:
     """Send a signal to a function. Raises `NotFound` if the function has ended."""
     payload = values_of(request.input, "input")
     try:
@@ -340,7 +344,7 @@ async def _send_message(call: Call, execution: Execution, request: Any, request_
         raise NotFound(OVER) from None
 
 
-async def _read_history(call: Call, execution: Execution, *, whole: bool = True) -> list[HistoryEvent]:
+async def _read_history(call: TemporalCall, execution: Execution, *, whole: bool = True) -> list[HistoryEvent]:
     """Return the events of an execution. If `whole` is false, return only the events of its start and its end."""
     history = await read_function_history(call.app, execution) if whole else None
     return write_history(execution, await call.attribute_types(), history)
@@ -390,7 +394,7 @@ def _make_form(request: Any) -> NewWorkflowExecutionInfo:
     return form
 
 
-async def _waits_for(call: Call, execution: Execution) -> str:
+async def _waits_for(call: TemporalCall, execution: Execution) -> str:
     """Return the reason why the execution waits. If its run is ready, but no node serves the queue of the run, return a
     text that says so. Otherwise return the reason that is stored with the run, or "" if none is stored."""
     run = execution.run
@@ -399,7 +403,7 @@ async def _waits_for(call: Call, execution: Execution) -> str:
     return run.reason or ""
 
 
-async def _read_visible(call: Call, ids: Any, run_id: str = "") -> Execution:
+async def _read_visible(call: TemporalCall, ids: Any, run_id: str = "") -> Execution:
     """Return the execution with these ids. Raises `NotFound` if there is none, or if a read guard hides it."""
     workflow_id = read_id(ids.workflow_id, "execution.workflow_id")
     execution = await read_execution(call.app, workflow_id, ids.run_id or run_id)
@@ -408,13 +412,13 @@ async def _read_visible(call: Call, ids: Any, run_id: str = "") -> Execution:
     return execution
 
 
-def _read_target(request: Any) -> Target:
+def _read_target(request: Any) -> ExecutionTarget:
     ids = request.workflow_execution
     workflow_id = read_id(ids.workflow_id, "workflow_execution.workflow_id")
-    return Target(workflow_id, ids.run_id, request.first_execution_run_id)
+    return ExecutionTarget(workflow_id, ids.run_id, request.first_execution_run_id)
 
 
-async def _wait_for_end(call: Call, execution: Execution) -> None:
+async def _wait_for_end(call: TemporalCall, execution: Execution) -> None:
     """Wait until the execution ends or the server stops, but no longer than `_LONGEST_WAIT` and the call's deadline."""
     waiting = asyncio.ensure_future(call.app.engine.waiters.wait(execution.run_id))
     stopping = asyncio.ensure_future(call.wire.closing.wait())

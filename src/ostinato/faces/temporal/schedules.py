@@ -22,7 +22,7 @@ from ostinato.engine.access import Role
 from ostinato.engine.idempotency import digest
 from ostinato.errors import OstinatoError, TooManyExclusions
 from ostinato.faces.temporal.attributes import OF_SCHEDULES, attribute_value
-from ostinato.faces.temporal.calls import Call, Calls, call, read_id, read_request_id
+from ostinato.faces.temporal.calls import ServiceCalls, TemporalCall, call, read_id, read_request_id
 from ostinato.faces.temporal.definitions import (
     LISTED,
     RECENT,
@@ -51,9 +51,9 @@ _LISTED = 100
 _MATCHING = 1000
 
 
-class ScheduleCalls(Calls):
+class ScheduleCalls(ServiceCalls):
     @call(Role.OPERATOR)
-    async def CreateSchedule(self, request: Any, call: Call) -> CreateScheduleResponse:
+    async def CreateSchedule(self, request: Any, call: TemporalCall) -> CreateScheduleResponse:
         name = _new_id(request.schedule_id)
         definition = read_definition(request, await _type_of(call, request), await call.attribute_types(), new=True)
         patch = read_patch(request.initial_patch, "initial_patch")
@@ -65,7 +65,7 @@ class ScheduleCalls(Calls):
         return CreateScheduleResponse(conflict_token=write_token(token))
 
     @call(Role.READER)
-    async def DescribeSchedule(self, request: Any, call: Call) -> DescribeScheduleResponse:
+    async def DescribeSchedule(self, request: Any, call: TemporalCall) -> DescribeScheduleResponse:
         stored = await call.schedules.describe(read_id(request.schedule_id, "schedule_id"), RECENT)
         (visible,) = await _without_hidden_runs(call, [stored])
         memo, search = write_about(visible, visible.types)
@@ -78,7 +78,7 @@ class ScheduleCalls(Calls):
         )
 
     @call(Role.OPERATOR)
-    async def UpdateSchedule(self, request: Any, call: Call) -> UpdateScheduleResponse:
+    async def UpdateSchedule(self, request: Any, call: TemporalCall) -> UpdateScheduleResponse:
         name = read_id(request.schedule_id, "schedule_id")
         definition = read_definition(request, await _type_of(call, request), await call.attribute_types(), new=False)
         await call.schedules.replace_with_form(
@@ -94,7 +94,7 @@ class ScheduleCalls(Calls):
         return UpdateScheduleResponse()
 
     @call(Role.OPERATOR)
-    async def PatchSchedule(self, request: Any, call: Call) -> PatchScheduleResponse:
+    async def PatchSchedule(self, request: Any, call: TemporalCall) -> PatchScheduleResponse:
         name = read_id(request.schedule_id, "schedule_id")
         patch = read_patch(request.patch, "patch")
         if patch == Patch():
@@ -104,12 +104,12 @@ class ScheduleCalls(Calls):
         return PatchScheduleResponse()
 
     @call(Role.OPERATOR)
-    async def DeleteSchedule(self, request: Any, call: Call) -> DeleteScheduleResponse:
+    async def DeleteSchedule(self, request: Any, call: TemporalCall) -> DeleteScheduleResponse:
         await call.app.schedules.delete(read_id(request.schedule_id, "schedule_id"))
         return DeleteScheduleResponse()
 
     @call(Role.READER)
-    async def ListSchedules(self, request: Any, call: Call) -> ListSchedulesResponse:
+    async def ListSchedules(self, request: Any, call: TemporalCall) -> ListSchedulesResponse:
         types = await call.attribute_types()
         query = read_query(request.query, {**OF_SCHEDULES, **types})
         size = read_page_size(request.maximum_page_size, "maximum_page_size")
@@ -140,7 +140,7 @@ class ScheduleCalls(Calls):
         return answer
 
     @call(Role.READER)
-    async def CountSchedules(self, request: Any, call: Call) -> CountSchedulesResponse:
+    async def CountSchedules(self, request: Any, call: TemporalCall) -> CountSchedulesResponse:
         types = await call.attribute_types()
         query = read_query(request.query, {**OF_SCHEDULES, **types})
         if not query.names:
@@ -148,7 +148,7 @@ class ScheduleCalls(Calls):
         return CountSchedulesResponse(count=len([one async for one in find_schedules(call.schedules, query, types)]))
 
     @call(Role.READER)
-    async def ListScheduleMatchingTimes(self, request: Any, call: Call) -> ListScheduleMatchingTimesResponse:
+    async def ListScheduleMatchingTimes(self, request: Any, call: TemporalCall) -> ListScheduleMatchingTimesResponse:
         """List the times of a schedule between `start_time` and `end_time`, with jitter. A time must be after
         `start_time` without its jitter, and not after `end_time` with its jitter. The schedule may be paused."""
         for name in ("start_time", "end_time"):
@@ -164,11 +164,11 @@ class ScheduleCalls(Calls):
         return ListScheduleMatchingTimesResponse(start_time=[write_timestamp(at) for at in times])
 
 
-async def _type_of(call: Call, request: Any) -> WorkflowType:
+async def _type_of(call: TemporalCall, request: Any) -> WorkflowType:
     return await find_type(call.app, request.schedule.action.start_workflow.workflow_type.name)
 
 
-async def _without_hidden_runs(call: Call, schedules: Sequence[WireSchedule]) -> list[WireSchedule]:
+async def _without_hidden_runs(call: TemporalCall, schedules: Sequence[WireSchedule]) -> list[WireSchedule]:
     """Return the schedules without the runs that a read guard hides from the caller.
 
     Runs that wait in the buffer are not removed, because Temporal's messages show only the number of these runs.

@@ -11,7 +11,7 @@ import grpc
 from temporalio.api.operatorservice.v1 import service_pb2_grpc as operator_service
 from temporalio.api.workflowservice.v1 import service_pb2_grpc as workflow_service
 
-from ostinato.faces.temporal.calls import Calls, Wire, absent
+from ostinato.faces.temporal.calls import ServiceCalls, Wire, absent
 from ostinato.faces.temporal.operator import OperatorCalls
 from ostinato.faces.temporal.runs import RunCalls
 from ostinato.faces.temporal.schedules import ScheduleCalls
@@ -45,7 +45,7 @@ def why(name: str) -> str:
     return next((words for begin, words in _WHY.items() if name.startswith(begin)), _OTHERWISE)
 
 
-def _service(servicer: Any, *calls: type[Calls]) -> Any:
+def _service(servicer: Any, *calls: type[ServiceCalls]) -> Any:
     """Return a subclass of `servicer` with the given calls. All other calls of the service raise `Absent`."""
     service: Any = type(servicer.__name__, (*calls, servicer), {})
     for name in dir(servicer):

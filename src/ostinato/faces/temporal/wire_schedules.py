@@ -76,7 +76,7 @@ class WireSchedules(Schedules):
 
     @classmethod
     def of(cls, schedules: Schedules) -> WireSchedules:
-        return cls(schedules._around)
+        return cls(schedules._context)
 
     async def create_with_form(
         self, schedule: Schedule, form: Form, patch: Patch, *, asked: str, request_id: str | None = None
@@ -135,7 +135,7 @@ class WireSchedules(Schedules):
             return (yield from change(schedule, live))
 
         def redefine(schedule: Schedule) -> Schedule:
-            after = define(schedule, definition(schedule), self._around.checks)
+            after = define(schedule, definition(schedule), self._context.checks)
             return replace(after, own_seed=seed or schedule.own_seed, companion=COMPANION)
 
         def store_form(schedule: Schedule, live: list[Live]) -> Operation[tuple[Schedule, list[Row], edit.Answer]]:
@@ -159,7 +159,7 @@ class WireSchedules(Schedules):
 
     async def describe(self, name: str, recent: int) -> WireSchedule:
         """Return a schedule with at most `recent` of its last runs. Raises `NotFound` if there is no such schedule."""
-        namespace = self._around.namespace
+        namespace = self._context.namespace
 
         def read(_: int) -> Operation[list[WireSchedule]]:
             rows = yield sql("schedule_by_name", namespace=namespace, name=name)
@@ -167,31 +167,31 @@ class WireSchedules(Schedules):
                 raise (yield from not_found(name, namespace))
             return (yield from _with_runs([read_anyway(row) for row in rows], recent))
 
-        return (await self._around.store.read(read))[0]
+        return (await self._context.store.read(read))[0]
 
     async def describe_all(self, schedules: Sequence[Schedule], recent: int) -> list[WireSchedule]:
         """Return the schedules with the data that Temporal's messages show, and at most `recent` last runs of each."""
-        return await self._around.store.read(lambda _: _with_runs(schedules, recent)) if schedules else []
+        return await self._context.store.read(lambda _: _with_runs(schedules, recent)) if schedules else []
 
     async def page(self, after: str, limit: int) -> list[Schedule]:
         """Return at most `limit` open schedules, ordered by name. Only schedules whose names come after the name
         `after` are returned."""
-        namespace = self._around.namespace
+        namespace = self._context.namespace
 
         def read(_: int) -> Operation[list[Row]]:
             bounds = {"after": after, "low": after, "high": "\U0010ffff"}
             return (yield sql("list_schedules", namespace=namespace, limit=limit, **bounds))
 
-        return list(await self._each(map(read_anyway, await self._around.store.read(read))))
+        return list(await self._each(map(read_anyway, await self._context.store.read(read))))
 
     async def count(self) -> int:
         """Return the number of open schedules."""
-        namespace = self._around.namespace
+        namespace = self._context.namespace
 
         def read(_: int) -> Operation[int]:
             return int((yield sql("count_schedules", namespace=namespace))[0][0])
 
-        return await self._around.store.read(read)
+        return await self._context.store.read(read)
 
     async def _new_backfills(self, schedule: Schedule, patch: Patch) -> list[Backfill]:
         return [await self._backfill(schedule, first, last, overlap) for first, last, overlap in patch.backfills]

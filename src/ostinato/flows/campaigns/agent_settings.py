@@ -22,16 +22,16 @@ START_WORDS = ("start", "unstop", "subscribe", "opt in", "optin", "voltar")
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class CampaignsSetting:
     """The zone of an agent, and the rate limit of all its campaigns together, or None if there is no limit."""
 
     zone: str
     rate: Rate | None = None
 
 
-def setting_of(declared: Mapping[str, Any]) -> Setting:
+def setting_of(declared: Mapping[str, Any]) -> CampaignsSetting:
     rate = (declared.get("campaigns") or {}).get("rate")
-    return Setting(declared["tz"], None if rate is None else read_rate(rate, "rate"))
+    return CampaignsSetting(declared["tz"], None if rate is None else read_rate(rate, "rate"))
 
 
 def check_defaults(value: Mapping[str, Any], where: str) -> None:

@@ -25,7 +25,7 @@ from ostinato.errors import (
 from ostinato.flows.campaigns.agent_settings import setting_of, with_defaults
 from ostinato.flows.campaigns.audience import read_audience
 from ostinato.flows.campaigns.changes import begin_campaign, change_campaign
-from ostinato.flows.campaigns.definition import Definition, read_definition
+from ostinato.flows.campaigns.definition import CampaignDefinition, read_definition
 from ostinato.flows.campaigns.explain import Explanation, explain
 from ostinato.flows.campaigns.model import CAMPAIGN_FUNCTION, CONTROL, STATUSES, CampaignRecord
 from ostinato.flows.campaigns.preview import Preview, preview_campaign
@@ -35,10 +35,10 @@ from ostinato.flows.campaigns.tally import Tally, read_tally
 from ostinato.flows.campaigns.views import CampaignInfo, RecipientInfo, campaign_info, recipient_info
 from ostinato.flows.content import check_content, check_resolver
 from ostinato.flows.errors import AudienceTooLarge, DefinitionError
-from ostinato.flows.model import MOST_NAME, Outcome
+from ostinato.flows.model import MOST_NAME, FlowOutcome
 from ostinato.flows.read_values import read_choice
 from ostinato.flows.store import fetch
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.functions.model import Message
 from ostinato.functions.operations import Sending, send, start_with_messages
 from ostinato.model import read_length
@@ -78,7 +78,7 @@ class Campaigns:
     def __init__(self, agents: Agents, agent: str) -> None:
         self._agents = agents
         self._agent = agent
-        self._host = agents._around.host
+        self._host = agents._context.host
         self._namespace = agents._namespace
 
     # Sending
@@ -198,7 +198,7 @@ class Campaigns:
         options: Mapping[str, Any],
         *,
         content: bool = True,
-    ) -> Definition:
+    ) -> CampaignDefinition:
         """Check a campaign, and return its definition. If `content` is false, do not check what the campaign sends."""
         declared = await self._agents.get(self._agent)
         definition = read_definition(
@@ -219,7 +219,7 @@ class Campaigns:
         check_resolver(self._agent, declared, code, definition.segment, ("segment",))
         return definition
 
-    async def _refuse_large(self, definition: Definition) -> None:
+    async def _refuse_large(self, definition: CampaignDefinition) -> None:
         """Raise `AudienceTooLarge` if the segment has more users than the campaign's `max_recipients`.
 
         If the campaign's option `confirmed` is true, every size is allowed. If the segment has a resolver, do not check
@@ -255,13 +255,13 @@ class Campaigns:
         ours = campaign is not None and (campaign.namespace, campaign.agent) == (self._namespace, self._agent)
         return campaign if ours else None
 
-    def _same(self, campaign: CampaignRecord, definition: Definition, id: str) -> CampaignHandle:
+    def _same(self, campaign: CampaignRecord, definition: CampaignDefinition, id: str) -> CampaignHandle:
         """Return a handle of `campaign`, which was sent with this id. Raises `Conflict` if `definition` differs."""
         if orjson.loads(campaign.definition) != orjson.loads(to_json(dict(definition.given), "the campaign")):
             raise Conflict(f"agent {self._agent!r} has sent another campaign with the id {id!r}; take another id")
         return CampaignHandle(self, campaign.id, False)
 
-    async def _start(self, definition: Definition, id: str | None, request_id: str | None) -> CampaignHandle:
+    async def _start(self, definition: CampaignDefinition, id: str | None, request_id: str | None) -> CampaignHandle:
         key = None if id is None else self._key(id)
         functions = self._host.way("functions").within(self._namespace, self._agents._actor)
         run, deadline = await functions.prepare(CAMPAIGN_FUNCTION, dict(definition.given), id=key)
@@ -363,7 +363,7 @@ class Campaigns:
         """Return recipients in the order of external ids. `after` is the last external id of the previous page."""
         check_limit(limit)
         if outcome:
-            read_choice(outcome, "outcome", Outcome)
+            read_choice(outcome, "outcome", FlowOutcome)
         id = (await self._record(id)).id
         query = campaign_statement("list_recipients", id=id, outcome=outcome, status="", after=after, limit=limit)
         return [recipient_info(read_recipient(row)) for row in await fetch(self._host.store, query)]
@@ -448,7 +448,9 @@ class Campaigns:
     def _now(self) -> Micros:
         return self._host.engine().clock.now()
 
-    async def _write(self, place: Place, request_id: str | None, what: str, make: Callable[[], Operation[T]]) -> T:
+    async def _write(
+        self, place: TransactionContext, request_id: str | None, what: str, make: Callable[[], Operation[T]]
+    ) -> T:
         """Execute the operation that `make` returns, and return its result, a JSON value. If the same request was
         executed before with this `request_id`, return the earlier result. Raises `Conflict` if the `request_id` was
         used for another request. `what` describes the request."""
@@ -456,7 +458,7 @@ class Campaigns:
         self._host.engine().nudge()
         return written
 
-    async def _place(self) -> Place:
+    async def _place(self) -> TransactionContext:
         return self._agents._place(self._agent, await self._agents.get(self._agent))
 
     async def _record(self, id: str) -> CampaignRecord:

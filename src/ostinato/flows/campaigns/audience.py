@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-from ostinato.flows.campaigns.agent_settings import Setting
+from ostinato.flows.campaigns.agent_settings import CampaignsSetting
 from ostinato.flows.campaigns.changes import end_with_outcome
-from ostinato.flows.campaigns.definition import Definition, definition_of
+from ostinato.flows.campaigns.definition import CampaignDefinition, definition_of
 from ostinato.flows.campaigns.events import campaign_event, recipient_event
 from ostinato.flows.campaigns.model import CampaignRecord
 from ostinato.flows.campaigns.recipients import finish_recipient, new_recipient
@@ -23,10 +23,10 @@ from ostinato.flows.campaigns.skips import reason_to_leave_out
 from ostinato.flows.campaigns.store import campaign_row, campaign_statement, lock_campaign, recipient_row
 from ostinato.flows.campaigns.tally import Tally
 from ostinato.flows.definition import Agent
-from ostinato.flows.model import Outcome, UserRecord
+from ostinato.flows.model import FlowOutcome, UserRecord
 from ostinato.flows.segments import Segment, matches
 from ostinato.flows.store import read_user, statement, write_events
-from ostinato.flows.turns import Place, read_tags
+from ostinato.flows.turns import TransactionContext, read_tags
 from ostinato.store.contract import Operation, Store
 from ostinato.when.instants import Micros
 
@@ -34,7 +34,7 @@ PAGE = 500  # users in one transaction of the resolution
 
 
 async def read_audience(
-    store: Store, place: Place, code: Agent | None, definition: Definition, now: Micros
+    store: Store, place: TransactionContext, code: Agent | None, definition: CampaignDefinition, now: Micros
 ) -> AsyncIterator[list[tuple[str, UserRecord | None]]]:
     """Yield the users of the segment as of `now`, page by page. Nothing is stored.
 
@@ -61,7 +61,7 @@ async def read_audience(
         yield [(name, users_by_name.get(name)) for name in chunk]
 
 
-def _users_by_name(place: Place, names: Sequence[str]) -> Operation[dict[str, UserRecord]]:
+def _users_by_name(place: TransactionContext, names: Sequence[str]) -> Operation[dict[str, UserRecord]]:
     """Return a dict from external id to user, for the given external ids. Unknown users are left out."""
     rows = yield campaign_statement(
         "users_by_external", [(name,) for name in names], namespace=place.namespace, agent=place.agent
@@ -70,7 +70,7 @@ def _users_by_name(place: Place, names: Sequence[str]) -> Operation[dict[str, Us
 
 
 def read_page(
-    place: Place, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
+    place: TransactionContext, segment: Segment, as_of: Micros, scheduled_for: Micros, after: str, limit: int = PAGE
 ) -> Operation[tuple[list[UserRecord], str | None]]:
     """Return the users on one page of a segment, and the `after` of the next page. If this is the last page, the second
     value is None. Users who were created after `as_of` are left out.
@@ -93,7 +93,7 @@ def read_page(
     return users, last
 
 
-def begin_resolution(place: Place, campaign_id: str) -> Operation[str]:
+def begin_resolution(place: TransactionContext, campaign_id: str) -> Operation[str]:
     """Begin an attempt to store the audience. Return the attempt's id. From now on, earlier attempts store nothing."""
     campaign = yield from lock_campaign(campaign_id)
     campaign.resolution = place.new_id(place.now)
@@ -101,7 +101,7 @@ def begin_resolution(place: Place, campaign_id: str) -> Operation[str]:
     return campaign.resolution
 
 
-def drop_page(place: Place, campaign_id: str, resolution: str) -> Operation[bool]:
+def drop_page(place: TransactionContext, campaign_id: str, resolution: str) -> Operation[bool]:
     """Delete one page of the recipients that are already stored, so that an attempt to store the audience can begin
     with no recipients. `resolution` is the id of this attempt. Return whether more recipients may be left.
 
@@ -114,7 +114,7 @@ def drop_page(place: Place, campaign_id: str, resolution: str) -> Operation[bool
 
 
 def freeze_page(
-    place: Place, campaign_id: str, resolution: str, setting: Setting, after: str
+    place: TransactionContext, campaign_id: str, resolution: str, setting: CampaignsSetting, after: str
 ) -> Operation[tuple[int, str | None] | None]:
     """Store the users on one page of the segment as recipients. `resolution` is the id of this attempt to store the
     audience. `after` is the value that the call for the previous page returned, and '' for the first page.
@@ -136,7 +136,7 @@ def freeze_page(
 
 
 def freeze_named(
-    place: Place, campaign_id: str, resolution: str, setting: Setting, names: Sequence[str]
+    place: TransactionContext, campaign_id: str, resolution: str, setting: CampaignsSetting, names: Sequence[str]
 ) -> Operation[int | None]:
     """Store the users with these external ids as recipients, and return the number of new recipients. `resolution` is
     the id of this attempt to store the audience.
@@ -159,10 +159,10 @@ def _may_store(campaign: CampaignRecord, resolution: str) -> bool:
 
 
 def _store_recipients(
-    place: Place,
+    place: TransactionContext,
     campaign: CampaignRecord,
-    definition: Definition,
-    setting: Setting,
+    definition: CampaignDefinition,
+    setting: CampaignsSetting,
     audience: Sequence[tuple[str, UserRecord | None]],
 ) -> Operation[int]:
     options = definition.options
@@ -171,7 +171,7 @@ def _store_recipients(
         recipient = new_recipient(campaign, definition, setting, external_id, user)
         reason = reason_to_leave_out(campaign, options, recipient)
         if reason is not None:
-            finish_recipient(recipient, place.now, Outcome.SKIPPED, reason)
+            finish_recipient(recipient, place.now, FlowOutcome.SKIPPED, reason)
             events.append(recipient_event(place, campaign, recipient, definition))
         elif options.local_time is not None and recipient.due > place.now:
             recipient.reason = "local_time"
@@ -184,7 +184,7 @@ def _store_recipients(
     return len(rows)
 
 
-def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation[CampaignRecord]:
+def end_resolution(place: TransactionContext, campaign_id: str, resolution: str) -> Operation[CampaignRecord]:
     """End an attempt to store the audience, and return the campaign. `resolution` is the id of the attempt.
 
     - If the campaign was stopped, or if a later attempt has begun, change nothing.
@@ -198,7 +198,7 @@ def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation
     ((count,),) = yield campaign_statement("count_audience", id=campaign_id)
     if count > options.max_recipients and not options.confirmed:
         words = f"more than {options.max_recipients:,}"
-        yield from end_with_outcome(place, campaign, Outcome.FAILED, "too_many_recipients", Tally(), words)
+        yield from end_with_outcome(place, campaign, FlowOutcome.FAILED, "too_many_recipients", Tally(), words)
         return campaign
     campaign.status, campaign.total, campaign.resolved = "sending", count, place.now
     yield campaign_statement("update_campaigns", [campaign_row(campaign)])
@@ -206,7 +206,7 @@ def end_resolution(place: Place, campaign_id: str, resolution: str) -> Operation
     return campaign
 
 
-def refuse_campaign(place: Place, campaign_id: str, resolution: str, reason: str) -> Operation[None]:
+def refuse_campaign(place: TransactionContext, campaign_id: str, resolution: str, reason: str) -> Operation[None]:
     """End a campaign as failed with `reason`, because its audience cannot be stored.
 
     `resolution` is the id of the attempt to store the audience. If a later attempt has begun, do nothing. If the
@@ -214,4 +214,4 @@ def refuse_campaign(place: Place, campaign_id: str, resolution: str, reason: str
     """
     campaign = yield from lock_campaign(campaign_id)
     if campaign.status in ("resolving", "stopping") and campaign.resolution == resolution:
-        yield from end_with_outcome(place, campaign, Outcome.FAILED, reason, Tally())
+        yield from end_with_outcome(place, campaign, FlowOutcome.FAILED, reason, Tally())

@@ -7,7 +7,7 @@ from typing import Literal
 import orjson
 
 from ostinato.errors import Conflict, NotFound
-from ostinato.flows.campaigns.definition import Definition, definition_of
+from ostinato.flows.campaigns.definition import CampaignDefinition, definition_of
 from ostinato.flows.campaigns.events import campaign_event, recipient_event
 from ostinato.flows.campaigns.model import CampaignRecord
 from ostinato.flows.campaigns.outcomes import SLOW, aggregate, collect_ended_turns
@@ -21,9 +21,9 @@ from ostinato.flows.campaigns.store import (
     read_recipient,
 )
 from ostinato.flows.campaigns.tally import Tally, tally_recipients
-from ostinato.flows.model import Outcome
+from ostinato.flows.model import FlowOutcome
 from ostinato.flows.store import write_events
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.store.contract import Operation
 
 _CHANGES = {
@@ -32,18 +32,18 @@ _CHANGES = {
     "stop": ("stopping", "campaign:stopped", ("resolving", "sending", "paused")),
 }
 _ABANDONED = (
-    ("pending", Outcome.SKIPPED, "campaign_stopped"),
-    ("started", Outcome.FAILED, "campaign_lost"),
+    ("pending", FlowOutcome.SKIPPED, "campaign_stopped"),
+    ("started", FlowOutcome.FAILED, "campaign_lost"),
 )
 
 
 def begin_campaign(
-    place: Place, run_id: str, definition: Definition, sent_id: str | None = None
+    place: TransactionContext, run_id: str, definition: CampaignDefinition, sent_id: str | None = None
 ) -> Operation[CampaignRecord]:
     """Store a new campaign, and return it. `sent_id` is the id that a caller chose for the campaign, or None.
 
-    `Definition.occurrence` identifies a campaign. If a campaign with the same occurrence is already stored, for example
-    by another run, store nothing, and return the stored campaign.
+    `CampaignDefinition.occurrence` identifies a campaign. If a campaign with the same occurrence is already stored, for
+    example by another run, store nothing, and return the stored campaign.
     """
     campaign = CampaignRecord(
         run_id,
@@ -67,7 +67,9 @@ def begin_campaign(
     return read_campaign((yield campaign_statement("campaign_by_occurrence", **names))[0])
 
 
-def change_campaign(place: Place, campaign_id: str, change: str, reason: str | None) -> Operation[CampaignRecord]:
+def change_campaign(
+    place: TransactionContext, campaign_id: str, change: str, reason: str | None
+) -> Operation[CampaignRecord]:
     """Pause, resume or stop a campaign, and return the campaign. `change` is `pause`, `resume` or `stop`.
 
     After a pause or a stop, no further turn begins. After a stop, only messages that were already committed are still
@@ -90,14 +92,14 @@ def change_campaign(place: Place, campaign_id: str, change: str, reason: str | N
     return campaign
 
 
-def stop_for_cancel(place: Place, campaign_id: str) -> Operation[None]:
+def stop_for_cancel(place: TransactionContext, campaign_id: str) -> Operation[None]:
     """Stop a campaign because its run is being canceled."""
     campaign = yield from lock_campaign(campaign_id)
     if not campaign.over:
         yield from change_campaign(place, campaign_id, "stop", "canceled")
 
 
-def end_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
+def end_campaign(place: TransactionContext, campaign_id: str) -> Operation[CampaignRecord]:
     """Count the outcomes of the recipients, and write the outcome of the campaign. Return the campaign."""
     campaign = yield from lock_campaign(campaign_id)
     if not campaign.over:
@@ -108,9 +110,9 @@ def end_campaign(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
 
 
 def end_with_outcome(
-    place: Place,
+    place: TransactionContext,
     campaign: CampaignRecord,
-    outcome: Outcome,
+    outcome: FlowOutcome,
     reason: str | None,
     tally: Tally,
     words: str | None = None,
@@ -136,7 +138,7 @@ def end_with_outcome(
     yield from write_events(campaign_event(place, campaign, "campaign:completed", **more))
 
 
-def abandon_chunk(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
+def abandon_chunk(place: TransactionContext, campaign_id: str) -> Operation[CampaignRecord]:
     """Give an outcome to some recipients that have none, without waiting for their turns. Return the campaign.
 
     A recipient whose turn has not begun is skipped. A recipient whose turn is in progress counts as failed; the turn
@@ -158,7 +160,9 @@ def abandon_chunk(place: Place, campaign_id: str) -> Operation[CampaignRecord]:
     return (yield from end_campaign(place, campaign_id))
 
 
-def end_lost_campaign(place: Place, campaign_id: str, status: str) -> Operation[Literal["over", "again", "wait"]]:
+def end_lost_campaign(
+    place: TransactionContext, campaign_id: str, status: str
+) -> Operation[Literal["over", "again", "wait"]]:
     """Take one step to end a campaign whose run is over. `status` is the status of that run.
 
     - Return `over` if the campaign has ended.

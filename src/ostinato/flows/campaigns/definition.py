@@ -25,7 +25,7 @@ _NAMES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class CampaignDefinition:
     """What a campaign sends, to which users and how. `given` is the input of the run as JSON values."""
 
     agent: str
@@ -50,7 +50,7 @@ class Definition:
         return f"schedule/{self.schedule_id}/{self.scheduled_for}"
 
 
-def read_definition(value: Mapping[str, Any]) -> Definition:
+def read_definition(value: Mapping[str, Any]) -> CampaignDefinition:
     """Read the input of the function `agent-campaign`. Raises OstinatoError if a value is unknown or invalid."""
     unknown = sorted(set(value) - set(_NAMES))
     if unknown:
@@ -77,7 +77,7 @@ def read_definition(value: Mapping[str, Any]) -> Definition:
         words = f"the campaign's metadata have more than {MOST_METADATA:,} bytes"
         raise DefinitionError(words, (("metadata",), words))
     segment = check_segment(value.get("segment"), "the campaign's segment")
-    return Definition(
+    return CampaignDefinition(
         value["agent"],
         segment,
         value.get("flow"),
@@ -95,5 +95,5 @@ def read_definition(value: Mapping[str, Any]) -> Definition:
     )
 
 
-def definition_of(campaign: CampaignRecord) -> Definition:
+def definition_of(campaign: CampaignRecord) -> CampaignDefinition:
     return read_definition(orjson.loads(campaign.definition))

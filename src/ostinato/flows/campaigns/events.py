@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from ostinato.engine.rows import audit
-from ostinato.flows.campaigns.definition import Definition
+from ostinato.flows.campaigns.definition import CampaignDefinition
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
-from ostinato.flows.model import Outcome
-from ostinato.flows.turns import Place
+from ostinato.flows.model import FlowOutcome
+from ostinato.flows.turns import TransactionContext
 from ostinato.store.contract import Row
 
 _EVENTS = {
-    Outcome.SUCCESS.value: "schedule:recipient_run_completed",
-    Outcome.FAILED.value: "schedule:recipient_run_failed",
-    Outcome.SKIPPED.value: "schedule:skipped",
-    Outcome.CANCELED_HITL.value: "schedule:run_canceled_hitl",
+    FlowOutcome.SUCCESS.value: "schedule:recipient_run_completed",
+    FlowOutcome.FAILED.value: "schedule:recipient_run_failed",
+    FlowOutcome.SKIPPED.value: "schedule:skipped",
+    FlowOutcome.CANCELED_HITL.value: "schedule:run_canceled_hitl",
 }
 
 
-def campaign_event(place: Place, campaign: CampaignRecord, name: str, **data: Any) -> Row:
+def campaign_event(place: TransactionContext, campaign: CampaignRecord, name: str, **data: Any) -> Row:
     """Return the row of an event about a campaign. The subject of the event is the campaign's run."""
     body = {
         "agent": campaign.agent,
@@ -35,7 +35,11 @@ def campaign_event(place: Place, campaign: CampaignRecord, name: str, **data: An
 
 
 def recipient_event(
-    place: Place, campaign: CampaignRecord, recipient: RecipientRecord, definition: Definition, **data: Any
+    place: TransactionContext,
+    campaign: CampaignRecord,
+    recipient: RecipientRecord,
+    definition: CampaignDefinition,
+    **data: Any,
 ) -> Row:
     """Return the row of an event about a recipient: the recipient's turn has begun, or the recipient has an outcome."""
     name = "schedule:recipient_run_started" if recipient.outcome is None else _EVENTS[recipient.outcome]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal
 
-from ostinato.flows.campaigns.agent_settings import Setting
+from ostinato.flows.campaigns.agent_settings import CampaignsSetting
 from ostinato.flows.campaigns.definition import definition_of
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
 from ostinato.flows.campaigns.skips import REASONS, foresee_due
@@ -14,7 +14,7 @@ from ostinato.flows.campaigns.store import campaign_statement, read_recipient
 from ostinato.flows.model import UserRecord
 from ostinato.flows.segments import matches
 from ostinato.flows.store import read_user, statement
-from ostinato.flows.turns import Place, read_tags
+from ostinato.flows.turns import TransactionContext, read_tags
 from ostinato.store.contract import Operation
 from ostinato.when.instants import to_datetime
 
@@ -38,7 +38,9 @@ class Explanation:
     due: datetime | None = None
 
 
-def explain(place: Place, campaign: CampaignRecord, setting: Setting, external_id: str) -> Operation[Explanation]:
+def explain(
+    place: TransactionContext, campaign: CampaignRecord, setting: CampaignsSetting, external_id: str
+) -> Operation[Explanation]:
     users = yield statement("agent_user", namespace=campaign.namespace, agent=campaign.agent, user=external_id)
     user = read_user(users[0]) if users else None
     rows = yield campaign_statement("recipient", id=campaign.id, user=external_id)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from ostinato.flows.campaigns.agent_settings import Setting
+from ostinato.flows.campaigns.agent_settings import CampaignsSetting
 from ostinato.flows.campaigns.audience import read_audience
-from ostinato.flows.campaigns.definition import Definition
+from ostinato.flows.campaigns.definition import CampaignDefinition
 from ostinato.flows.campaigns.model import CampaignRecord
 from ostinato.flows.campaigns.skips import foresee_skips
 from ostinato.flows.definition import Agent
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.store.contract import Operation, Store
 from ostinato.when.instants import Micros, to_datetime
 
@@ -42,7 +42,12 @@ class Preview:
 
 
 async def preview_campaign(
-    store: Store, place: Place, code: Agent | None, setting: Setting, definition: Definition, now: Micros
+    store: Store,
+    place: TransactionContext,
+    code: Agent | None,
+    setting: CampaignsSetting,
+    definition: CampaignDefinition,
+    now: Micros,
 ) -> Preview:
     """Return which users a campaign would reach now. `code` is the agent, if this process has declared it."""
     campaign = CampaignRecord(

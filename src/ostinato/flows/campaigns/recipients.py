@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ostinato.flows.campaigns.agent_settings import Setting
-from ostinato.flows.campaigns.definition import Definition
+from ostinato.flows.campaigns.agent_settings import CampaignsSetting
+from ostinato.flows.campaigns.definition import CampaignDefinition
 from ostinato.flows.campaigns.local_time import next_clock
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
 from ostinato.flows.campaigns.store import campaign_statement, recipient_row
-from ostinato.flows.model import Outcome, UserRecord
+from ostinato.flows.model import FlowOutcome, UserRecord
 from ostinato.flows.store import write_events
 from ostinato.store.contract import Operation, Row
 from ostinato.when import zones
@@ -20,7 +20,11 @@ _LATE = 3_600 * SECOND
 
 
 def new_recipient(
-    campaign: CampaignRecord, definition: Definition, setting: Setting, external_id: str, user: UserRecord | None
+    campaign: CampaignRecord,
+    definition: CampaignDefinition,
+    setting: CampaignsSetting,
+    external_id: str,
+    user: UserRecord | None,
 ) -> RecipientRecord:
     return RecipientRecord(
         campaign.id,
@@ -32,7 +36,9 @@ def new_recipient(
     )
 
 
-def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, user: UserRecord | None) -> Micros:
+def _due(
+    campaign: CampaignRecord, definition: CampaignDefinition, setting: CampaignsSetting, user: UserRecord | None
+) -> Micros:
     """Return when a recipient's turn is due. This depends on the start of the campaign:
 
     - If the campaign has a schedule, the campaign starts at the schedule's due time. If that was more than an hour
@@ -49,7 +55,7 @@ def _due(campaign: CampaignRecord, definition: Definition, setting: Setting, use
     return next_clock(begin, definition.options.local_time, zone_of(user, setting))
 
 
-def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
+def zone_of(user: UserRecord | None, setting: CampaignsSetting) -> zones.Zone:
     """Return the zone of a user. If the user has no zone, or an unknown one, return the agent's zone."""
     if user is not None and user.zone:
         try:
@@ -59,7 +65,7 @@ def zone_of(user: UserRecord | None, setting: Setting) -> zones.Zone:
     return zones.zone(setting.zone)
 
 
-def finish_recipient(recipient: RecipientRecord, now: Micros, outcome: Outcome, reason: str | None) -> None:
+def finish_recipient(recipient: RecipientRecord, now: Micros, outcome: FlowOutcome, reason: str | None) -> None:
     """Set the outcome of a recipient in the record. The record is not stored until `write_recipients` is called."""
     recipient.status, recipient.outcome, recipient.reason = "done", outcome.value, reason
     recipient.finished = now

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from ostinato.errors import OstinatoError, check_text, describe_exception, short_repr
-from ostinato.flows.campaigns.definition import Definition
+from ostinato.flows.campaigns.definition import CampaignDefinition
 from ostinato.flows.definition import Agent, check_arguments
 from ostinato.flows.errors import SegmentFailed
 from ostinato.when.instants import Micros, to_datetime
@@ -27,7 +27,9 @@ class SegmentContext:
     now: datetime
 
 
-async def resolve_names(agent: Agent | None, definition: Definition, namespace: str, now: Micros) -> AsyncIterator[str]:
+async def resolve_names(
+    agent: Agent | None, definition: CampaignDefinition, namespace: str, now: Micros
+) -> AsyncIterator[str]:
     """Yield the external ids that the segment's resolver returns.
 
     Raises `SegmentFailed` if the resolver fails or takes too long. Raises OstinatoError if this process does not have

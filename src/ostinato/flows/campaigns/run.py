@@ -20,9 +20,9 @@ from ostinato.engine.listeners import wait_for_event
 from ostinato.engine.ways import Host
 from ostinato.errors import NotFound, OstinatoError
 from ostinato.flows.campaigns import audience, changes, sends
-from ostinato.flows.campaigns.agent_settings import Setting, setting_of, with_defaults
+from ostinato.flows.campaigns.agent_settings import CampaignsSetting, setting_of, with_defaults
 from ostinato.flows.campaigns.audience import PAGE
-from ostinato.flows.campaigns.definition import Definition, definition_of, read_definition
+from ostinato.flows.campaigns.definition import CampaignDefinition, definition_of, read_definition
 from ostinato.flows.campaigns.model import CONTROL, CampaignRecord
 from ostinato.flows.campaigns.outcomes import outcome_json
 from ostinato.flows.campaigns.resolver import resolve_names
@@ -34,7 +34,7 @@ from ostinato.flows.direct_turns import DirectTurns
 from ostinato.flows.errors import SegmentFailed
 from ostinato.flows.model import CLASSIC
 from ostinato.flows.store import fetch_patiently, statement
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
@@ -53,7 +53,7 @@ _SHIFTS = 50  # steps after which the function continues with an empty history
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class CampaignContext:
     """The objects that a campaign needs from its app.
 
     - `agent`: a function that takes the name of an agent, and returns the agent; it returns None if this process has
@@ -84,8 +84,8 @@ class Surroundings:
 class CampaignRun:
     """One run of the function `agent-campaign`."""
 
-    def __init__(self, around: Surroundings, ctx: FunctionContext, inputs: Mapping[str, Any]) -> None:
-        self.around = around
+    def __init__(self, campaign_context: CampaignContext, ctx: FunctionContext, inputs: Mapping[str, Any]) -> None:
+        self.campaign_context = campaign_context
         self.ctx = ctx
         self.inputs = inputs
         self.definition = read_definition(inputs)
@@ -105,27 +105,27 @@ class CampaignRun:
             raise
         return ended
 
-    async def _write(self, make: Callable[[Place], Operation[Any]], *, nudge: bool = True) -> Any:
-        queue = (await self.around.declared(self.definition.agent))["queue"]
-        host = self.around.host
+    async def _write(self, make: Callable[[TransactionContext], Operation[Any]], *, nudge: bool = True) -> Any:
+        queue = (await self.campaign_context.declared(self.definition.agent))["queue"]
+        host = self.campaign_context.host
 
         def work(now: Micros) -> Operation[Any]:
-            return make(Place(self.ctx.namespace, self.definition.agent, queue, now, host.new_id))
+            return make(TransactionContext(self.ctx.namespace, self.definition.agent, queue, now, host.new_id))
 
         return await write_patiently(host, work, nudge=nudge)
 
-    async def _setting(self) -> Setting:
-        return setting_of(await self.around.declared(self.definition.agent))
+    async def _setting(self) -> CampaignsSetting:
+        return setting_of(await self.campaign_context.declared(self.definition.agent))
 
     async def _begin(self) -> dict[str, Any]:
-        declared = await self.around.declared(self.definition.agent)
+        declared = await self.campaign_context.declared(self.definition.agent)
         options = with_defaults(self.inputs.get("options"), declared.get("campaigns") or {})
         definition = read_definition({**self.inputs, "options": options})
         await self._check_flows(definition, declared)
         campaign = await self._write(lambda place: changes.begin_campaign(place, self.ctx.run_id, definition))
         return {"id": campaign.id, "status": campaign.status}
 
-    async def _check_flows(self, definition: Definition, declared: Mapping[str, Any]) -> None:
+    async def _check_flows(self, definition: CampaignDefinition, declared: Mapping[str, Any]) -> None:
         """Raise `Fatal` if the agent lacks a flow that the campaign or one of its variants needs.
 
         The agent has a flow if the flow is in `declared` or in the agent's newest stored declaration. If the campaign
@@ -139,7 +139,7 @@ class CampaignRun:
             try:
                 check_flow(definition.agent, flow, declared)
             except NotFound as problem:
-                newest = await self.around.stored(definition.agent)
+                newest = await self.campaign_context.stored(definition.agent)
                 if newest is None or flow not in newest["flows"]:  # another node may have newer code
                     raise Fatal(f"the campaign's {place}: {problem}") from None
 
@@ -222,16 +222,16 @@ class CampaignRun:
                 break
         return True
 
-    async def _names(self, definition: Definition, campaign: CampaignRecord) -> AsyncIterator[str]:
+    async def _names(self, definition: CampaignDefinition, campaign: CampaignRecord) -> AsyncIterator[str]:
         for name in definition.segment.users:
             yield name
         if definition.segment.resolver is not None:
-            code = self.around.agent(definition.agent)
+            code = self.campaign_context.agent(definition.agent)
             async for name in resolve_names(code, definition, campaign.namespace, campaign.as_of):
                 yield name
 
     async def _find(self) -> CampaignRecord | None:
-        rows = await fetch_patiently(self.around.host.store, campaign_statement("campaign_by_id", id=self.id))
+        rows = await fetch_patiently(self.campaign_context.host.store, campaign_statement("campaign_by_id", id=self.id))
         return read_campaign(rows[0]) if rows else None
 
     async def _load(self) -> CampaignRecord:
@@ -269,13 +269,13 @@ class CampaignRun:
         Return early if the campaign is over or has nothing to do for a while. The returned dict describes the progress,
         so that `_drive` can decide how long to wait.
         """
-        host = self.around.host
+        host = self.campaign_context.host
         setting = await self._setting()
         clock = host.engine().clock
         end = clock.now() + _SHIFT
         changed = False
         options = definition_of(await self._load()).options  # with the agent's defaults, unlike the run's input
-        driving = self.around.turns.driving(self._agent(), options.in_flight)
+        driving = self.campaign_context.turns.driving(self._agent(), options.in_flight)
         with host.engine().listeners.watching() as news, driving:
             while True:
                 news.clear()
@@ -304,17 +304,17 @@ class CampaignRun:
         Return None if the campaign begins a flow, or if this node has not declared the agent. The runs of the sessions
         then handle all turns.
         """
-        return self.around.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
+        return self.campaign_context.agent(self.definition.agent) if self.definition.flow in (None, CLASSIC) else None
 
-    async def _advance(self, setting: Setting) -> Progress:
+    async def _advance(self, setting: CampaignsSetting) -> Progress:
         """Collect turns that are over and begin new ones, in one transaction. Return the progress of the campaign.
 
         Some of the new turns are direct: this node handles them itself, after the transaction.
         """
-        engine = self.around.host.engine()
-        async with self.around.turns.room(self._agent()) as (direct, begun):
+        engine = self.campaign_context.host.engine()
+        async with self.campaign_context.turns.room(self._agent()) as (direct, begun):
 
-            def advance(place: Place) -> Operation[Progress]:
+            def advance(place: TransactionContext) -> Operation[Progress]:
                 # If the transaction is tried again, it must start with an empty list of begun turns.
                 room = None if direct is None else replace(direct, begun=[])
                 progress = yield from sends.advance(place, self.id, setting, room)
@@ -365,7 +365,7 @@ async def _chunks(names: AsyncIterator[str]) -> AsyncIterator[list[str]]:
         yield list(chunk)
 
 
-def campaign_function(surroundings: Callable[[], Surroundings]) -> Callable[..., Any]:
+def campaign_function(campaign_context: Callable[[], CampaignContext]) -> Callable[..., Any]:
     async def agent_campaign(
         ctx: FunctionContext,
         agent: str,
@@ -395,6 +395,6 @@ def campaign_function(surroundings: Callable[[], Surroundings]) -> Callable[...,
             "allow_session_bootstrap": allow_session_bootstrap,
             "options": options,
         }
-        return await CampaignRun(surroundings(), ctx, inputs).run()
+        return await CampaignRun(campaign_context(), ctx, inputs).run()
 
     return agent_campaign

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ostinato.engine.runs import start
-from ostinato.flows.campaigns.agent_settings import Setting
-from ostinato.flows.campaigns.definition import Definition, definition_of
+from ostinato.flows.campaigns.agent_settings import CampaignsSetting
+from ostinato.flows.campaigns.definition import CampaignDefinition, definition_of
 from ostinato.flows.campaigns.events import recipient_event
 from ostinato.flows.campaigns.model import KEY, OVER, PRIORITY, CampaignRecord, RecipientRecord
 from ostinato.flows.campaigns.outcomes import SLOW, collect_ended_turns
@@ -15,10 +15,10 @@ from ostinato.flows.campaigns.recipients import finish_recipient, write_recipien
 from ostinato.flows.campaigns.skips import lacks_session, skip_or_postpone, skip_rest
 from ostinato.flows.campaigns.store import campaign_row, campaign_statement, lock_campaign, read_recipient
 from ostinato.flows.direct_writes import BegunTurn, DirectRoom
-from ostinato.flows.model import CLASSIC, Outcome, SessionRecord, SessionStatus, TurnInput, TurnRecord, UserRecord
+from ostinato.flows.model import CLASSIC, FlowOutcome, SessionRecord, SessionStatus, TurnInput, TurnRecord, UserRecord
 from ostinato.flows.store import read_session, read_user, session_row, statement, turn_row
 from ostinato.flows.turns import (
-    Place,
+    TransactionContext,
     end_session,
     mail_to,
     new_session,
@@ -62,7 +62,9 @@ class Progress:
         return self.status in OVER or (self.next is None and not self.flying)
 
 
-def advance(place: Place, campaign_id: str, setting: Setting, direct: DirectRoom | None = None) -> Operation[Progress]:
+def advance(
+    place: TransactionContext, campaign_id: str, setting: CampaignsSetting, direct: DirectRoom | None = None
+) -> Operation[Progress]:
     """Collect the turns of a campaign that are over, and begin new turns. Return the progress of the campaign.
 
     If `direct` is given, at most `direct.room` turns begin. The function adds some of these turns to `direct.begun`,
@@ -92,10 +94,10 @@ def advance(place: Place, campaign_id: str, setting: Setting, direct: DirectRoom
 
 
 def _send(
-    place: Place,
+    place: TransactionContext,
     campaign: CampaignRecord,
-    definition: Definition,
-    setting: Setting,
+    definition: CampaignDefinition,
+    setting: CampaignsSetting,
     room: int,
     direct: DirectRoom | None,
 ) -> Operation[tuple[int, int, Micros | None]]:
@@ -147,16 +149,16 @@ def _send(
     return len(recipients), sent, None
 
 
-def _lock_users(place: Place, recipients: Sequence[RecipientRecord]) -> Operation[dict[str, UserRecord]]:
+def _lock_users(place: TransactionContext, recipients: Sequence[RecipientRecord]) -> Operation[dict[str, UserRecord]]:
     names = [(recipient.external_id,) for recipient in recipients]
     rows = yield campaign_statement("lock_agent_users", names, namespace=place.namespace, agent=place.agent)
     return {user.external_id: user for user in map(read_user, rows)}
 
 
 def _accept(
-    place: Place,
+    place: TransactionContext,
     campaign: CampaignRecord,
-    definition: Definition,
+    definition: CampaignDefinition,
     recipients: Sequence[RecipientRecord],
     users: Mapping[str, UserRecord],
     direct: DirectRoom | None,
@@ -179,7 +181,7 @@ def _accept(
     events: list[Row] = []
     turns: dict[str, TurnRecord] = {}
 
-    def finish(recipient: RecipientRecord, outcome: Outcome, reason: str) -> None:
+    def finish(recipient: RecipientRecord, outcome: FlowOutcome, reason: str) -> None:
         finish_recipient(recipient, place.now, outcome, reason)
         events.append(recipient_event(place, campaign, recipient, definition))
 
@@ -187,17 +189,17 @@ def _accept(
         user = users[recipient.external_id]
         session = sessions.get(user.id)
         if lacks_session(definition, session):
-            finish(recipient, Outcome.SKIPPED, "bootstrap_disabled")
+            finish(recipient, FlowOutcome.SKIPPED, "bootstrap_disabled")
         else:
             turns[recipient.external_id] = new_turn(place, _turn_input(campaign, definition, recipient), user)
     waiting = [recipient for recipient in recipients if recipient.external_id in turns]
     lost = yield from _mail_sessions(place, waiting, users, sessions, turns)
     for recipient in [recipient for recipient in waiting if lost.get(recipient.external_id) == "full"]:
-        finish(recipient, Outcome.FAILED, "mailbox_full")
+        finish(recipient, FlowOutcome.FAILED, "mailbox_full")
         waiting.remove(recipient)
     for recipient in [recipient for recipient in waiting if recipient.external_id in lost]:  # the session was lost
         if lacks_session(definition, None):
-            finish(recipient, Outcome.SKIPPED, "bootstrap_disabled")
+            finish(recipient, FlowOutcome.SKIPPED, "bootstrap_disabled")
             waiting.remove(recipient)
     changed: list[SessionRecord] = []
     opened: list[tuple[SessionRecord, Run, str]] = []
@@ -231,7 +233,7 @@ def _accept(
     return events
 
 
-def _open(place: Place, opened: Sequence[tuple[SessionRecord, Run, str]]) -> Operation[None]:
+def _open(place: TransactionContext, opened: Sequence[tuple[SessionRecord, Run, str]]) -> Operation[None]:
     """Insert new sessions, and start their runs with one turn in each mailbox.
 
     Each item of `opened` is a session, the session's run, and the id of the turn.
@@ -245,7 +247,7 @@ def _open(place: Place, opened: Sequence[tuple[SessionRecord, Run, str]]) -> Ope
 
 
 def _mail_sessions(
-    place: Place,
+    place: TransactionContext,
     recipients: Sequence[RecipientRecord],
     users: Mapping[str, UserRecord],
     sessions: dict[str, SessionRecord],
@@ -272,7 +274,7 @@ def _mail_sessions(
     return refused
 
 
-def _turn_input(campaign: CampaignRecord, definition: Definition, recipient: RecipientRecord) -> TurnInput:
+def _turn_input(campaign: CampaignRecord, definition: CampaignDefinition, recipient: RecipientRecord) -> TurnInput:
     variant = definition.options.variant(recipient.variant)
     metadata = {**definition.metadata, "recipient_user_external_id": recipient.external_id}
     if variant is not None:

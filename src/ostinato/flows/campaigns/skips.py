@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ostinato.flows.campaigns.agent_settings import Setting
-from ostinato.flows.campaigns.definition import Definition
+from ostinato.flows.campaigns.agent_settings import CampaignsSetting
+from ostinato.flows.campaigns.definition import CampaignDefinition
 from ostinato.flows.campaigns.events import recipient_event
 from ostinato.flows.campaigns.model import CampaignRecord, RecipientRecord
 from ostinato.flows.campaigns.options import CampaignOptions
 from ostinato.flows.campaigns.recipients import CHUNK, finish_recipient, new_recipient, write_recipients, zone_of
 from ostinato.flows.campaigns.store import campaign_statement, read_recipient
 from ostinato.flows.campaigns.variants import HOLDOUT
-from ostinato.flows.model import Outcome, SessionRecord, SessionStatus, UserRecord
+from ostinato.flows.model import FlowOutcome, SessionRecord, SessionStatus, UserRecord
 from ostinato.flows.store import read_session
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.store.contract import Operation, Row
 
 # Why a recipient was not messaged, for `explain`.
@@ -58,10 +58,10 @@ def reason_to_leave_out(campaign: CampaignRecord, options: CampaignOptions, reci
 
 
 def skip_or_postpone(
-    place: Place,
+    place: TransactionContext,
     campaign: CampaignRecord,
-    definition: Definition,
-    setting: Setting,
+    definition: CampaignDefinition,
+    setting: CampaignsSetting,
     recipients: Sequence[RecipientRecord],
     users: Mapping[str, UserRecord],
 ) -> Operation[tuple[list[RecipientRecord], list[Row]]]:
@@ -90,7 +90,7 @@ def skip_or_postpone(
         if reason is None and max(place.now, held or 0) > expiry:
             reason = "expired"
         if reason is not None:
-            finish_recipient(recipient, place.now, Outcome.SKIPPED, reason)
+            finish_recipient(recipient, place.now, FlowOutcome.SKIPPED, reason)
             events.append(recipient_event(place, campaign, recipient, definition))
         elif held is not None:
             recipient.due, recipient.reason = held, "quiet_hours"
@@ -101,7 +101,7 @@ def skip_or_postpone(
 
 def _reason_to_skip(
     campaign: CampaignRecord,
-    definition: Definition,
+    definition: CampaignDefinition,
     user: UserRecord | None,
     suppressed: set[str],
     recent: Mapping[str, int],
@@ -127,20 +127,20 @@ def _reason_to_skip(
     return None
 
 
-def lacks_session(definition: Definition, session: SessionRecord | None) -> bool:
+def lacks_session(definition: CampaignDefinition, session: SessionRecord | None) -> bool:
     """Return whether a campaign skips a recipient because the recipient has no active session and the campaign may not
     open one. `session` is the recipient's open session, if there is one."""
     usable = session is not None and session.status is SessionStatus.ACTIVE
     return not usable and not definition.allow_session_bootstrap
 
 
-def skip_rest(place: Place, campaign: CampaignRecord, definition: Definition) -> Operation[int]:
+def skip_rest(place: TransactionContext, campaign: CampaignRecord, definition: CampaignDefinition) -> Operation[int]:
     """Skip up to `CHUNK` pending recipients of a campaign that was stopped. Return how many were skipped."""
     far = 1 << 62
     rows = yield campaign_statement("due_recipients", id=campaign.id, now=far, limit=CHUNK)
     recipients = [read_recipient(row) for row in rows]
     for recipient in recipients:
-        finish_recipient(recipient, place.now, Outcome.SKIPPED, "campaign_stopped")
+        finish_recipient(recipient, place.now, FlowOutcome.SKIPPED, "campaign_stopped")
     yield from write_recipients(
         recipients, [recipient_event(place, campaign, recipient, definition) for recipient in recipients]
     )
@@ -148,10 +148,10 @@ def skip_rest(place: Place, campaign: CampaignRecord, definition: Definition) ->
 
 
 def foresee_skips(
-    place: Place,
+    place: TransactionContext,
     campaign: CampaignRecord,
-    definition: Definition,
-    setting: Setting,
+    definition: CampaignDefinition,
+    setting: CampaignsSetting,
     audience: Sequence[tuple[str, UserRecord | None]],
 ) -> Operation[dict[str, str]]:
     """Return a dict from external id to reason, for the users whom a campaign would skip now. Nothing is changed."""
@@ -169,10 +169,10 @@ def foresee_skips(
 
 
 def foresee_due(
-    place: Place,
+    place: TransactionContext,
     campaign: CampaignRecord,
-    definition: Definition,
-    setting: Setting,
+    definition: CampaignDefinition,
+    setting: CampaignsSetting,
     recipients: Sequence[RecipientRecord],
     users: Mapping[str, UserRecord],
 ) -> Operation[dict[str, str]]:

@@ -8,7 +8,7 @@ from ostinato.engine.rows import audit
 from ostinato.errors import OstinatoError, check_text, short_repr
 from ostinato.flows.campaigns.store import campaign_statement
 from ostinato.flows.store import write_events
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.store.contract import Operation
 
 _MOST_NAMED = 1_000
@@ -23,7 +23,7 @@ def check_names(users: Collection[str]) -> Sequence[str]:
     return sorted(set(users))
 
 
-def suppress(place: Place, names: Sequence[str], reason: str) -> Operation[int]:
+def suppress(place: TransactionContext, names: Sequence[str], reason: str) -> Operation[int]:
     """Put users on the list. Return how many were not on it before."""
     rows = [(place.namespace, place.agent, name, reason, place.now, place.actor) for name in names]
     stored = yield campaign_statement("suppress", rows)
@@ -31,7 +31,7 @@ def suppress(place: Place, names: Sequence[str], reason: str) -> Operation[int]:
     return len(stored)
 
 
-def unsuppress(place: Place, names: Sequence[str]) -> Operation[int]:
+def unsuppress(place: TransactionContext, names: Sequence[str]) -> Operation[int]:
     """Remove users from the list. Return how many were on it."""
     rows = yield campaign_statement(
         "unsuppress", [(name,) for name in names], namespace=place.namespace, agent=place.agent
@@ -40,7 +40,7 @@ def unsuppress(place: Place, names: Sequence[str]) -> Operation[int]:
     return len(rows)
 
 
-def _note_list(place: Place, event: str, count: int, reason: str | None) -> Operation[None]:
+def _note_list(place: TransactionContext, event: str, count: int, reason: str | None) -> Operation[None]:
     if count:
         row = audit(place.now, place.namespace, event, place.agent, place.actor, count=count, reason=reason)
         yield from write_events(row)

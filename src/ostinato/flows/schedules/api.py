@@ -19,7 +19,7 @@ from ostinato.flows.model import MOST_ID
 from ostinato.flows.read_values import read_choice
 from ostinato.flows.schedules import operations
 from ostinato.flows.schedules.companion import COMPANION, COMPANION_NAME
-from ostinato.flows.schedules.definition import Definition, patched, read_definition, read_scheduler
+from ostinato.flows.schedules.definition import AgentScheduleDefinition, patched, read_definition, read_scheduler
 from ostinato.flows.schedules.operations import Scheduler
 from ostinato.flows.schedules.rows import (
     ScheduleRecord,
@@ -35,7 +35,7 @@ from ostinato.flows.schedules.scheduler_store import SchedulerStore
 from ostinato.flows.segments import check_segment
 from ostinato.flows.store import fetch, read_session, read_user
 from ostinato.flows.store import statement as agent_statement
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.schedules.actions import ActionKind, Maker
 from ostinato.schedules.rows import key_range
 from ostinato.schedules.validation import read_notes
@@ -70,7 +70,7 @@ def make_maker(host: Host) -> Maker:
     return Maker(engine.find_job, kinds, engine.kinds, {COMPANION_NAME: COMPANION})
 
 
-def make_scheduler(host: Host, place: Place, declared: Mapping[str, Any]) -> Scheduler:
+def make_scheduler(host: Host, place: TransactionContext, declared: Mapping[str, Any]) -> Scheduler:
     settings = read_scheduler(declared.get("scheduler") or {}, "the agent's scheduler")
     return Scheduler(place, settings.tz or declared["tz"], settings, make_maker(host))
 
@@ -81,7 +81,7 @@ class AgentSchedules:
     def __init__(self, agents: Agents, agent: str) -> None:
         self._agents = agents
         self._agent = agent
-        self.host = agents._around.host
+        self.host = agents._context.host
 
     @naming_keywords("agents.schedules(…).create")
     async def create(
@@ -135,7 +135,7 @@ class AgentSchedules:
         declared: Mapping[str, Any],
         id: str,
         origin: str,
-        definition: Definition,
+        definition: AgentScheduleDefinition,
         first: Callable[[], Operation[None]] | None = None,
         request: tuple[str | None, str] = (None, "create agent schedule"),
     ) -> str:
@@ -157,7 +157,7 @@ class AgentSchedules:
 
         return await self._write(scheduler, *request, write)
 
-    async def _read_created(self, id: str, definition: Definition) -> CreatedSchedule:
+    async def _read_created(self, id: str, definition: AgentScheduleDefinition) -> CreatedSchedule:
         warnings = () if definition.allow_session_bootstrap or definition.target_kind == "segment" else (NO_BOOTSTRAP,)
         return CreatedSchedule(id, warnings, await self.get(id))
 
@@ -319,11 +319,11 @@ class AgentSchedules:
         place, declared = await self.place_and_declaration()
         return make_scheduler(self.host, place, declared), declared
 
-    async def place_and_declaration(self) -> tuple[Place, Mapping[str, Any]]:
+    async def place_and_declaration(self) -> tuple[TransactionContext, Mapping[str, Any]]:
         declared = await self._agents.get(self._agent)
         return self._agents._place(self._agent, declared), declared
 
-    def _check(self, declared: Mapping[str, Any], definition: Definition) -> None:
+    def _check(self, declared: Mapping[str, Any], definition: AgentScheduleDefinition) -> None:
         check_definition(self._agent, declared, self._agents.codes.get(self._agent), definition)
 
     async def _write(
@@ -355,7 +355,9 @@ def check_id(id: object, place: str) -> None:
             raise OstinatoError(f"{place} {short_repr(id)} begins with {prefix!r}, which is for schedules of {owner}")
 
 
-def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None, definition: Definition) -> None:
+def check_definition(
+    agent: str, declared: Mapping[str, Any], code: Agent | None, definition: AgentScheduleDefinition
+) -> None:
     """Raise an error if a schedule could not begin its turns or its campaign:
 
     - `NotFound` if the agent has no such flow or resolver
@@ -371,7 +373,7 @@ def check_definition(agent: str, declared: Mapping[str, Any], code: Agent | None
     check_content(agent, declared, code, definition.flow, definition.input, definition.metadata, options)
 
 
-def _check_target(place: Place, definition: Definition) -> Operation[None]:
+def _check_target(place: TransactionContext, definition: AgentScheduleDefinition) -> Operation[None]:
     """Raise `NotFound` if the agent has no such user, or if the user has no such session."""
     if definition.user is None:
         return
@@ -392,7 +394,7 @@ def _check_target(place: Place, definition: Definition) -> Operation[None]:
             )
 
 
-def _exists(place: Place, id: str) -> Operation[bool]:
+def _exists(place: TransactionContext, id: str) -> Operation[bool]:
     rows = yield statement("agent_schedule", namespace=place.namespace, agent=place.agent, id=id)
     return bool(rows)
 
@@ -419,7 +421,7 @@ def check_agreement(agents: Sequence[Agent]) -> None:
             )
 
 
-async def apply_schedules(host: Host, agent: Agent, place: Place, declared: Mapping[str, Any]) -> None:
+async def apply_schedules(host: Host, agent: Agent, place: TransactionContext, declared: Mapping[str, Any]) -> None:
     """Make the stored schedules of an agent match the agent's code and settings."""
     scheduler = make_scheduler(host, place, declared)
     wanted = {
@@ -427,7 +429,7 @@ async def apply_schedules(host: Host, agent: Agent, place: Place, declared: Mapp
         for key, document in agent.settings.schedules.items()
     }
 
-    def can_begin(definition: Definition) -> None:
+    def can_begin(definition: AgentScheduleDefinition) -> None:
         check_definition(agent.name, declared, agent, definition)
 
     done = await host.store.run(lambda _: operations.apply_declared(scheduler, wanted, can_begin))

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from ostinato.engine.runs import Ended
-from ostinato.flows.model import Outcome
+from ostinato.flows.model import FlowOutcome
 from ostinato.flows.schedules.rows import statement
 from ostinato.model import Status
 from ostinato.schedules.companions import Companion, PassedEvent, RunVerdict
@@ -18,10 +18,10 @@ from ostinato.store.contract import Operation
 
 COMPANION_NAME = "agents"  # in `Schedule.companion`
 _VERDICTS = {  # by the outcome that a run returns: the verb of the event, and whether the run has succeeded
-    Outcome.SUCCESS.value: ("run_completed", True),
-    Outcome.FAILED.value: ("run_failed", False),
-    Outcome.SKIPPED.value: ("skipped", None),
-    Outcome.CANCELED_HITL.value: ("run_canceled_hitl", None),
+    FlowOutcome.SUCCESS.value: ("run_completed", True),
+    FlowOutcome.FAILED.value: ("run_failed", False),
+    FlowOutcome.SKIPPED.value: ("skipped", None),
+    FlowOutcome.CANCELED_HITL.value: ("run_canceled_hitl", None),
 }
 _REPORTED = (
     "outcome",
@@ -53,7 +53,7 @@ def read_verdict(ended: Ended) -> RunVerdict | None:
     - If the run was stopped, or has returned no such dict, return None.
     """
     if ended.status in (Status.FAILED, Status.TIMED_OUT):
-        return RunVerdict("run_failed", False, {"outcome": Outcome.FAILED.value, "reason": ended.reason})
+        return RunVerdict("run_failed", False, {"outcome": FlowOutcome.FAILED.value, "reason": ended.reason})
     result = orjson.loads(ended.result) if ended.status is Status.SUCCEEDED and ended.result else None
     if not isinstance(result, dict):
         return None
@@ -67,7 +67,7 @@ def read_verdict(ended: Ended) -> RunVerdict | None:
 def _word_passed(reason: Reason) -> PassedEvent:
     """Return the event `skipped`: the RFC has no event `missed`."""
     words = reason.status.value if reason.status is Status.MISSED else reason.value
-    return PassedEvent("skipped", {"outcome": Outcome.SKIPPED.value, "reason": words})
+    return PassedEvent("skipped", {"outcome": FlowOutcome.SKIPPED.value, "reason": words})
 
 
 COMPANION = Companion(

@@ -91,7 +91,7 @@ class SchedulerSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class AgentScheduleDefinition:
     """A checked definition of an agent's schedule. `target` is a mapping such as
     `{"kind": "user", "user_external_id": …}`."""
 
@@ -302,7 +302,9 @@ def read_metadata(document: object, place: str) -> dict[str, Any]:
     return dict(document)
 
 
-def read_definition(document: object, zone: str, place: str = "the schedule", *, bootstrap: bool = False) -> Definition:
+def read_definition(
+    document: object, zone: str, place: str = "the schedule", *, bootstrap: bool = False
+) -> AgentScheduleDefinition:
     """Read a definition. If the document does not set `allow_session_bootstrap`, its value is `bootstrap`. Raises
     OstinatoError at the first mistake. The message names the place of the mistake."""
     parts = _check_fields(document, FIELDS, place)
@@ -318,7 +320,7 @@ def read_definition(document: object, zone: str, place: str = "the schedule", *,
         refuse_nul(dict(input), f"{place}.input")
         to_json(dict(input), f"{place}.input")
     missed = parts.get("on_missed")
-    return Definition(
+    return AgentScheduleDefinition(
         _text(parts.get("flow"), f"{place}.flow"),
         kind,
         expr,
@@ -332,7 +334,9 @@ def read_definition(document: object, zone: str, place: str = "the schedule", *,
     )
 
 
-def patched(definition: Definition, patch: Mapping[str, Any], zone: str, place: str) -> Definition:
+def patched(
+    definition: AgentScheduleDefinition, patch: Mapping[str, Any], zone: str, place: str
+) -> AgentScheduleDefinition:
     """Return a copy of a definition, with the values of `patch` in place of the old ones. Raises OstinatoError if the
     patch is empty or invalid."""
     _check_fields(patch, FIELDS, place)

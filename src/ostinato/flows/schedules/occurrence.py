@@ -19,7 +19,7 @@ from ostinato.flows.runner import find_place, wait_for_outcome
 from ostinato.flows.schedules.rows import find_refusal
 from ostinato.flows.store import TURN_WIDTH, read_session, read_turn, read_user
 from ostinato.flows.store import statement as agent_statement
-from ostinato.flows.turns import Place, accept_turn, correlation_of, open_session, outcome_of
+from ostinato.flows.turns import TransactionContext, accept_turn, correlation_of, open_session, outcome_of
 from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import step
@@ -146,7 +146,7 @@ def _look(turn_id: str) -> Operation[list[Any]]:
     return (yield agent_statement("turn_with_session", id=turn_id))
 
 
-def _begin_turn(place: Place, id: str, origin: str, turn_input: TurnInput) -> Operation[dict[str, Any]]:
+def _begin_turn(place: TransactionContext, id: str, origin: str, turn_input: TurnInput) -> Operation[dict[str, Any]]:
     """Accept the turn of an occurrence, which is one due time of the schedule `id`. Return a dict with `turn`,
     `outcome` and `attempt`. If the turn is refused, return a dict with only `refused`, the reason.
 

@@ -17,7 +17,7 @@ from ostinato.engine.rows import audit
 from ostinato.errors import Conflict, NotFound
 from ostinato.flows.errors import DefinitionError
 from ostinato.flows.schedules.companion import COMPANION_NAME
-from ostinato.flows.schedules.definition import Definition, SchedulerSettings
+from ostinato.flows.schedules.definition import AgentScheduleDefinition, SchedulerSettings
 from ostinato.flows.schedules.rows import (
     StoredSchedule,
     place_of_stored,
@@ -26,11 +26,11 @@ from ostinato.flows.schedules.rows import (
     stored_row,
 )
 from ostinato.flows.store import write_events
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.functions.model import KIND as FUNCTION
 from ostinato.schedules.actions import INPUT, Maker
 from ostinato.schedules.decisions.due_times import next_time
-from ostinato.schedules.model import Action, Schedule
+from ostinato.schedules.model import Schedule, ScheduleAction
 from ostinato.schedules.operations import edit
 from ostinato.schedules.rows import event_row, id_of, read_anyway
 from ostinato.store.contract import Operation, Row, sql
@@ -56,7 +56,7 @@ class VersionMismatch(edit.TokenMismatch):
 class Scheduler:
     """The context of the transactions in this module. `maker` builds the runs of schedules."""
 
-    place: Place
+    place: TransactionContext
     zone: str
     settings: SchedulerSettings
     maker: Maker
@@ -80,7 +80,7 @@ def engine_name(agent: str, id: str) -> str:
     return f"agent/{agent}/{id}"
 
 
-def facts_of(agent: str, id: str, definition: Definition) -> dict[str, Any]:
+def facts_of(agent: str, id: str, definition: AgentScheduleDefinition) -> dict[str, Any]:
     """Return the facts about a schedule that all of its events contain."""
     facts = {
         "schedule_id": id,
@@ -96,7 +96,7 @@ def facts_of(agent: str, id: str, definition: Definition) -> dict[str, Any]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
-def _action(scheduler: Scheduler, id: str, definition: Definition) -> Action:
+def _action(scheduler: Scheduler, id: str, definition: AgentScheduleDefinition) -> ScheduleAction:
     place, most = scheduler.place, scheduler.settings.max_concurrent_runs
     input: dict[str, Any] = {"agent": place.agent, "schedule": id, "definition": definition.as_json()}
     options: dict[str, Any] = {"queue": place.queue}
@@ -106,10 +106,12 @@ def _action(scheduler: Scheduler, id: str, definition: Definition) -> Action:
             options["concurrency"] = {"key": f"agent/{place.agent}/schedules", "most": most}
             input["bounded"] = True
     stored = {FUNCTION: OCCURRENCE, INPUT: input}
-    return Action(FUNCTION, stored, options, FUNCTION, facts_of(place.agent, id, definition))
+    return ScheduleAction(FUNCTION, stored, options, FUNCTION, facts_of(place.agent, id, definition))
 
 
-def _stored(scheduler: Scheduler, id: str, origin: str, definition: Definition, engine_id: str) -> StoredSchedule:
+def _stored(
+    scheduler: Scheduler, id: str, origin: str, definition: AgentScheduleDefinition, engine_id: str
+) -> StoredSchedule:
     place = scheduler.place
     return StoredSchedule(
         place.namespace,
@@ -133,7 +135,7 @@ def _stored(scheduler: Scheduler, id: str, origin: str, definition: Definition, 
     )
 
 
-def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
+def check_run_at(scheduler: Scheduler, definition: AgentScheduleDefinition) -> None:
     """Raise DefinitionError if a new schedule would never run because its `run_at` has passed. A `run_at` in the past
     is accepted if the policy for missed due times still covers it."""
     run_at, now = definition.run_at, scheduler.place.now
@@ -142,21 +144,23 @@ def check_run_at(scheduler: Scheduler, definition: Definition) -> None:
         raise _has_passed(scheduler, definition, run_at, f", or {catch_up}")
 
 
-def check_to_come(scheduler: Scheduler, definition: Definition) -> None:
+def check_to_come(scheduler: Scheduler, definition: AgentScheduleDefinition) -> None:
     """Raise DefinitionError if the `run_at` of a changed definition has passed. Unlike `check_run_at`, accept no time
     in the past, because after an update a schedule never runs for such a time."""
     if definition.run_at is not None and definition.run_at <= scheduler.place.now:
         raise _has_passed(scheduler, definition, definition.run_at)
 
 
-def _has_passed(scheduler: Scheduler, definition: Definition, run_at: Micros, or_else: str = "") -> DefinitionError:
+def _has_passed(
+    scheduler: Scheduler, definition: AgentScheduleDefinition, run_at: Micros, or_else: str = ""
+) -> DefinitionError:
     zone, now = definition.spec(scheduler.zone).tzinfo, scheduler.place.now
     words = f"trigger.run_at {on_clock(run_at, zone)} has passed; give a time after {on_clock(now, zone)}{or_else}"
     return DefinitionError(words, (("trigger", "run_at"), words))
 
 
 def create(
-    scheduler: Scheduler, id: str, origin: str, definition: Definition, *, again: bool = True
+    scheduler: Scheduler, id: str, origin: str, definition: AgentScheduleDefinition, *, again: bool = True
 ) -> Operation[StoredSchedule]:
     """Create a schedule, and return it.
 
@@ -175,7 +179,7 @@ def create(
     return wanted
 
 
-def _insert(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
+def _insert(scheduler: Scheduler, stored: StoredSchedule, definition: AgentScheduleDefinition) -> Operation[None]:
     """Insert the engine's schedule that fires the agent's schedule `stored`. A `run_at` in the past counts as a missed
     due time."""
     place = scheduler.place
@@ -228,7 +232,9 @@ def load_open(scheduler: Scheduler, id: str, version: int | None = None) -> Oper
     return stored
 
 
-def update(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[StoredSchedule]:
+def update(
+    scheduler: Scheduler, stored: StoredSchedule, definition: AgentScheduleDefinition
+) -> Operation[StoredSchedule]:
     """Change the definition of a locked schedule, and return the schedule. If the trigger or the zone changes, due
     times up to now are first processed with the old definition."""
     new = _stored(scheduler, stored.id, stored.origin, definition, stored.engine_id)
@@ -316,7 +322,9 @@ Done: TypeAlias = defaultdict[str, list[str]]  # the ids of changed schedules, b
 
 
 def apply_declared(
-    scheduler: Scheduler, wanted: Mapping[str, Definition], can_begin: Callable[[Definition], None]
+    scheduler: Scheduler,
+    wanted: Mapping[str, AgentScheduleDefinition],
+    can_begin: Callable[[AgentScheduleDefinition], None],
 ) -> Operation[Done]:
     """Make an agent's stored schedules match `wanted`, the schedules that the agent's code declares.
 
@@ -382,7 +390,9 @@ def _present(row: Row) -> _Present:
     return _Present(read_stored(row[:-2]), row[-2], row[-1])
 
 
-def _bring_up_to_date(scheduler: Scheduler, state: _Present, definition: Definition, done: Done) -> Operation[None]:
+def _bring_up_to_date(
+    scheduler: Scheduler, state: _Present, definition: AgentScheduleDefinition, done: Done
+) -> Operation[None]:
     stored, enabled = state.stored, scheduler.settings.enabled
     if stored.digest != definition.digest(scheduler.zone, scheduler.settings):
         stored = yield from update(scheduler, stored, definition)
@@ -397,7 +407,7 @@ def _bring_up_to_date(scheduler: Scheduler, state: _Present, definition: Definit
         done["released"].append(stored.id)
 
 
-def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition) -> Operation[None]:
+def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: AgentScheduleDefinition) -> Operation[None]:
     """Create the schedule `stored` again, with `definition`. The schedule was canceled when the code no longer declared
     it, and now the code declares it again."""
     place = scheduler.place
@@ -410,7 +420,7 @@ def _revive(scheduler: Scheduler, stored: StoredSchedule, definition: Definition
 # Denials
 
 
-def note_tool_denial(place: Place, subject: str, data: Mapping[str, Any]) -> Operation[None]:
+def note_tool_denial(place: TransactionContext, subject: str, data: Mapping[str, Any]) -> Operation[None]:
     """Write the event `schedule:tool_scope_denied`. It says that a schedule tool has refused a call, because the
     current user may not do what the model asked for. `data` becomes the data of the event."""
     body = {name: value for name, value in data.items() if value is not None}

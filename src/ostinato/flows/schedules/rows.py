@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from ostinato.errors import Conflict
-from ostinato.flows.schedules.definition import Definition, SchedulerSettings, read_definition
+from ostinato.flows.schedules.definition import AgentScheduleDefinition, SchedulerSettings, read_definition
 from ostinato.flows.views import make_view
 from ostinato.model import Run, Status
 from ostinato.schedules.rows import read_detail, read_outcomes
@@ -65,7 +65,7 @@ class StoredSchedule:
     updated: Micros = 0
     actor: str | None = None
 
-    def read(self) -> Definition:
+    def read(self) -> AgentScheduleDefinition:
         return read_definition(orjson.loads(self.definition), self.timezone)
 
 

@@ -23,7 +23,7 @@ from ostinato.engine.rows import event_row, of_schedule, timer_row, whole_run
 from ostinato.engine.runs import Ended, after_chains, lock_owners
 from ostinato.engine.ways import Host
 from ostinato.errors import Conflict, OstinatoError, check_limit, check_text
-from ostinato.flows.model import Outcome
+from ostinato.flows.model import FlowOutcome
 from ostinato.flows.read_values import read_choice
 from ostinato.flows.schedules.operations import OCCURRENCE
 from ostinato.flows.schedules.rows import StoredSchedule, read_stored, statement
@@ -138,7 +138,7 @@ class SchedulerStore:
     async def complete_run(self, claim: Claim, outcome: str, metadata: Mapping[str, Any] | None = None) -> None:
         """Report the outcome of a claimed occurrence. `metadata` may have reason, request_id, session_id, delivered and
         expanded_recipients. Raises `Conflict` if the claim has expired or the run is over."""
-        read_choice(outcome, "outcome", Outcome)
+        read_choice(outcome, "outcome", FlowOutcome)
         result = to_json({**(metadata or {}), "outcome": outcome}, "the metadata")
 
         def write(now: Micros) -> Operation[None]:

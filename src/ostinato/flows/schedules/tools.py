@@ -19,12 +19,12 @@ from ostinato.flows.read_values import read_truth, read_whole
 from ostinato.flows.routers import startable
 from ostinato.flows.schedules import operations
 from ostinato.flows.schedules.api import AgentSchedules, make_scheduler
-from ostinato.flows.schedules.definition import Definition, patched, read_definition
+from ostinato.flows.schedules.definition import AgentScheduleDefinition, patched, read_definition
 from ostinato.flows.schedules.operations import Scheduler, note_tool_denial
 from ostinato.flows.schedules.rows import ScheduleRecord, StoredSchedule, read_stored, statement
 from ostinato.flows.store import statement as agent_statement
 from ostinato.flows.tool_context import ToolContext
-from ostinato.flows.turns import Place
+from ostinato.flows.turns import TransactionContext
 from ostinato.model import read_length, read_retry
 from ostinato.store.contract import Operation
 from ostinato.when.durations import Length
@@ -312,7 +312,7 @@ class _Calls:
                 f"flow {short_repr(flow)} cannot be scheduled; there is {', '.join(sorted(allowed)) or 'none'}"
             )
 
-    def _check_interval(self, scheduler: Scheduler, definition: Definition) -> None:
+    def _check_interval(self, scheduler: Scheduler, definition: AgentScheduleDefinition) -> None:
         if definition.cron_expr is None:
             return
         times = definition.spec(scheduler.zone).compiled.times(scheduler.place.now)
@@ -323,7 +323,7 @@ class _Calls:
                     f"trigger.expr: two of its times are {apart} s apart; at least {least} s are allowed"
                 )
 
-    def _check_room(self, place: Place, ctx: ToolContext, id: str) -> Operation[None]:
+    def _check_room(self, place: TransactionContext, ctx: ToolContext, id: str) -> Operation[None]:
         """Lock the user, and raise `Conflict` if the user already has `max_active` schedules from these tools. Only
         active and paused schedules count, and the schedule `id` does not count."""
         yield from _lock_user(place, ctx)
@@ -364,7 +364,7 @@ class _Calls:
         return make_scheduler(schedules.host, place, declared), declared
 
 
-def _lock_user(place: Place, ctx: ToolContext) -> Operation[None]:
+def _lock_user(place: TransactionContext, ctx: ToolContext) -> Operation[None]:
     yield agent_statement("lock_agent_user_id", id=ctx.user.id)
 
 

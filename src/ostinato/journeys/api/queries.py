@@ -27,7 +27,7 @@ from ostinato.journeys.definitions import (
 )
 from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.model import Compensating, Instance
-from ostinato.journeys.problems import Problem
+from ostinato.journeys.problems import JourneyProblem
 from ostinato.journeys.rows import KIND, JourneyRecord, labels, read_record, run_id_of
 from ostinato.journeys.runtime.compensation import compensation_id
 from ostinato.journeys.runtime.perform_effects import JourneyRuntime
@@ -49,7 +49,7 @@ class NotOver(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class ApiContext:
+class JourneyApiContext:
     """The parts of the app that the methods of `app.journeys` use. `node()` returns the id of the node in this process,
     or None if this process runs no node."""
 
@@ -65,7 +65,7 @@ class ApiContext:
 
 
 class JourneyQueries:
-    def __init__(self, api: ApiContext) -> None:
+    def __init__(self, api: JourneyApiContext) -> None:
         self._api = api
 
     def within(self, namespace: str, actor: str | None) -> Self:
@@ -81,7 +81,7 @@ class JourneyQueries:
 
     async def check(
         self, text: str, file: str = "journey.yaml", *, documents: Mapping[str, str] | None = None
-    ) -> list[Problem]:
+    ) -> list[JourneyProblem]:
         """Return all errors and warnings about the text of a definition, in the order of its lines.
 
         `documents` maps each reference in the definition to the text of the document that it refers to. If `documents`

@@ -25,7 +25,7 @@ from ostinato.journeys.checks.parts import parts, sites
 from ostinato.journeys.checks.rules import CheckContext, Rule
 from ostinato.journeys.expressions.contract import Language
 from ostinato.journeys.language import Definition
-from ostinato.journeys.problems import Problem, problem_at, sort_problems
+from ostinato.journeys.problems import JourneyProblem, problem_at, sort_problems
 from ostinato.journeys.settings import JourneySettings
 from ostinato.journeys.task_kind import Plugins
 
@@ -40,7 +40,7 @@ def check(
     languages: Mapping[str, Language] | None = None,
     settings: JourneySettings | None = None,
     unread: Set[Path] = frozenset(),
-) -> list[Problem]:
+) -> list[JourneyProblem]:
     """Return all problems of a definition, in the order of its lines.
 
     If `settings` is not None, also report what the settings lack, such as a required value of `platform.config`.

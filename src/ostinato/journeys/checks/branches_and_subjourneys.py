@@ -5,44 +5,44 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ostinato.errors import did_you_mean, list_choices
-from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Rule, RuleFinding
 from ostinato.journeys.language import Definition, Graph
 from ostinato.journeys.language.states import CallSubjourney, Parallel, Transform
 from ostinato.journeys.problems import Severity
 
 
-def branches_have_names(checking: CheckContext) -> Iterator[Finding]:
+def branches_have_names(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report branches of a parallel state that have the same name."""
     for graph, id, state in checking.definition.states_of(Parallel):
         seen: set[str] = set()
         for n, branch in enumerate(state.parallel.branches):
             if branch.name in seen:
                 here = (*graph.at(id), "parallel", "branches", n, "name")
-                yield Finding(here, f"another branch is called {branch.name!r}, too", "rename one of them")
+                yield RuleFinding(here, f"another branch is called {branch.name!r}, too", "rename one of them")
             seen.add(branch.name)
 
 
-def join_goes_somewhere(checking: CheckContext) -> Iterator[Finding]:
+def join_goes_somewhere(checking: CheckContext) -> Iterator[RuleFinding]:
     """Warn about a join that has a mapper, but no `resultVar`. The result of such a mapper replaces the whole context,
     which is perhaps not intended."""
     for graph, id, state in checking.definition.states_of(Parallel):
         join = state.parallel.join
         if join.mapper is not None and join.result_var is None:
             here = (*graph.at(id), "parallel", "join")
-            yield Finding(here, "the mapper's result replaces the whole context", "add resultVar: …, if not meant")
+            yield RuleFinding(here, "the mapper's result replaces the whole context", "add resultVar: …, if not meant")
 
 
-def subjourney_exists(checking: CheckContext) -> Iterator[Finding]:
+def subjourney_exists(checking: CheckContext) -> Iterator[RuleFinding]:
     subjourneys = checking.definition.spec.subjourneys
     for graph, id, state in checking.definition.states_of(CallSubjourney):
         ref = state.subjourney.ref
         if ref not in subjourneys:
             hint = did_you_mean(ref, subjourneys) or list_choices(subjourneys)
             here = (*graph.at(id), "subjourney", "ref")
-            yield Finding(here, f"there is no subjourney {ref!r}", hint, needs=("spec", "subjourneys"))
+            yield RuleFinding(here, f"there is no subjourney {ref!r}", hint, needs=("spec", "subjourneys"))
 
 
-def subjourney_ends(checking: CheckContext) -> Iterator[Finding]:
+def subjourney_ends(checking: CheckContext) -> Iterator[RuleFinding]:
     """Warn about each subjourney that enters itself, directly or indirectly. Such a subjourney may never end."""
     spec = checking.definition.spec
     calls = {name: called_by(graph) for name, graph in spec.subjourneys.items()}
@@ -56,7 +56,7 @@ def subjourney_ends(checking: CheckContext) -> Iterator[Finding]:
                 waiting += calls.get(called, ())
         if name in reached:
             path, hint = ("spec", "subjourneys", name), "make sure that it ends"
-            yield Finding(path, "it enters itself, directly or indirectly", hint, key=True)
+            yield RuleFinding(path, "it enters itself, directly or indirectly", hint, key=True)
 
 
 def called_by(graph: Graph) -> set[str]:
@@ -72,15 +72,15 @@ def called_by(graph: Graph) -> set[str]:
     return subjourneys
 
 
-def transform_has_a_place(checking: CheckContext) -> Iterator[Finding]:
+def transform_has_a_place(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report a transform state that writes to a variable, but does not name the variable by `resultVar`."""
     for graph, id, state in checking.definition.states_of(Transform):
         if state.transform.target.kind == "var" and state.transform.result_var is None:
             here = (*graph.at(id), "transform")
-            yield Finding(here, "the target var has no 'resultVar'", "name the variable")
+            yield RuleFinding(here, "the target var has no 'resultVar'", "name the variable")
 
 
-def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
+def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report states of an API or of a read guard that set attributes. A call of an API has no attributes, and a guard
     changes nothing."""
     definition = checking.definition
@@ -90,9 +90,9 @@ def attributes_belong_to_journeys(checking: CheckContext) -> Iterator[Finding]:
         if state.transform.target.kind == "attributes":
             here = (*graph.at(id), "transform", "target", "kind")
             if definition.is_api:
-                yield Finding(here, "an API call has no attributes", "write them to the context")
+                yield RuleFinding(here, "an API call has no attributes", "write them to the context")
             elif any(graph.path[: len(one)] == one for one in guarding):
-                yield Finding(here, "a guard changes nothing", "write to the context, which is a copy")
+                yield RuleFinding(here, "a guard changes nothing", "write to the context, which is a copy")
 
 
 def steps_into(definition: Definition, name: str) -> Iterator[tuple[str | int, ...]]:

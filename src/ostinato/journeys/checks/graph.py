@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ostinato.errors import did_you_mean, list_choices
-from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Rule, RuleFinding
 from ostinato.journeys.language import Graph, targets
 from ostinato.journeys.language.interpolation import config_names, wrong_placeholders
 from ostinato.journeys.language.states import Fail, Task
@@ -15,7 +15,7 @@ LONGEST_ID = 200
 _COMPARED = 100_000  # most names to compare in one check; after that, misspellings get no suggestion
 
 
-def ids(checking: CheckContext) -> Iterator[Finding]:
+def ids(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report each state whose id is not valid. These ids are not valid:
 
     - an id that is blank, too long, or contains a NUL character
@@ -24,21 +24,21 @@ def ids(checking: CheckContext) -> Iterator[Finding]:
     for graph, id, _ in checking.definition.states():
         if id in (".", ".."):
             message = f"{id!r} is not a valid id for a state: it would change the URL of a step"
-            yield Finding(graph.at(id), message, "rename the state", key=True)
+            yield RuleFinding(graph.at(id), message, "rename the state", key=True)
         elif not id.strip() or len(id) > LONGEST_ID or "\x00" in id:
             hint = f"give it a text of 1 to {LONGEST_ID} characters"
-            yield Finding(graph.at(id), "this is not a valid id for a state", hint, key=True)
+            yield RuleFinding(graph.at(id), "this is not a valid id for a state", hint, key=True)
 
 
-def start_exists(checking: CheckContext) -> Iterator[Finding]:
+def start_exists(checking: CheckContext) -> Iterator[RuleFinding]:
     for graph in checking.definition.graphs():
         if graph.start not in graph.states:
             hint = did_you_mean(graph.start, graph.states) or list_choices(graph.states)
             message, needs = f"start → {graph.start!r} is not a state here", (*graph.path, "states")
-            yield Finding((*graph.path, "start"), message, hint, needs=needs)
+            yield RuleFinding((*graph.path, "start"), message, hint, needs=needs)
 
 
-def target_exists(checking: CheckContext) -> Iterator[Finding]:
+def target_exists(checking: CheckContext) -> Iterator[RuleFinding]:
     elsewhere = {id for graph in checking.definition.graphs() for id in graph.states}
     compared = 0
     for graph, id, state in checking.definition.states():
@@ -50,10 +50,10 @@ def target_exists(checking: CheckContext) -> Iterator[Finding]:
             hint = near or list_choices(graph.states)
             if target in elsewhere:
                 hint = "it belongs to another graph, which can only be entered at its start"
-            yield Finding((*graph.at(id), *place), f"{place[-1]} → {target!r} is not a state here", hint)
+            yield RuleFinding((*graph.at(id), *place), f"{place[-1]} → {target!r} is not a state here", hint)
 
 
-def reachable(checking: CheckContext) -> Iterator[Finding]:
+def reachable(checking: CheckContext) -> Iterator[RuleFinding]:
     """Warn about states that can be reached neither from the start of their graph nor from a scheduled start."""
     for graph in checking.definition.graphs():
         if not checking.knows_all((*graph.path, "states")):
@@ -61,7 +61,7 @@ def reachable(checking: CheckContext) -> Iterator[Finding]:
         reached = reached_from(graph, graph.start, *_scheduled_starts(checking, graph))
         for id in graph.states:
             if id not in reached and graph.start in graph.states:
-                yield Finding(graph.at(id), "no state leads here", "remove the state, or lead to it", key=True)
+                yield RuleFinding(graph.at(id), "no state leads here", "remove the state, or lead to it", key=True)
 
 
 def reached_from(graph: Graph, *starts: str) -> set[str]:
@@ -100,18 +100,18 @@ def _scheduled_starts(checking: CheckContext, graph: Graph) -> Iterator[str]:
                 yield str(state.settings.get("start"))
 
 
-def reason_placeholders(checking: CheckContext) -> Iterator[Finding]:
+def reason_placeholders(checking: CheckContext) -> Iterator[RuleFinding]:
     """Check the placeholders of `fail` states. In a `reason`, warn about placeholders that are invalid or use
     `platform.config`. In an `errorCode`, warn about any placeholder."""
     for graph, id, state in checking.definition.states_of(Fail):
         if "${" in state.error_code:
             message = "an error code has no placeholders: it is the same for every run"
-            yield Finding((*graph.at(id), "errorCode"), message, "put the value into 'reason'")
+            yield RuleFinding((*graph.at(id), "errorCode"), message, "put the value into 'reason'")
         for placeholder in wrong_placeholders(state.reason):
-            yield Finding((*graph.at(id), "reason"), f"{placeholder} is not a placeholder", "write ${context.a.b}")
+            yield RuleFinding((*graph.at(id), "reason"), f"{placeholder} is not a placeholder", "write ${context.a.b}")
         for name in sorted(config_names(state.reason)):
             message = f"platform.config.{name} has no value in a reason"
-            yield Finding((*graph.at(id), "reason"), message, "write ${context.a.b}")
+            yield RuleFinding((*graph.at(id), "reason"), message, "write ${context.a.b}")
 
 
 RULES = (

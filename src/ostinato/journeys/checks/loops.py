@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from ostinato.journeys.checks.graph import predecessors, reached_from, successors
-from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Rule, RuleFinding
 from ostinato.journeys.language import Graph, State
 from ostinato.journeys.language.states import CallSubjourney, Fail, Parallel, Succeed, Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
 
 
-def api_does_not_wait(checking: CheckContext) -> Iterator[Finding]:
+def api_does_not_wait(checking: CheckContext) -> Iterator[RuleFinding]:
     if not checking.definition.is_api:
         return
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook | Timer):
             message = f"an Api has no {state.type}: it answers at once"
-            yield Finding((*graph.at(id), "type"), message, "use kind: Journey")
+            yield RuleFinding((*graph.at(id), "type"), message, "use kind: Journey")
 
 
-def api_ends(checking: CheckContext) -> Iterator[Finding]:
+def api_ends(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report states of an API from which the end of the graph cannot be reached."""
     if not checking.definition.is_api:
         return
@@ -32,24 +32,24 @@ def api_ends(checking: CheckContext) -> Iterator[Finding]:
             if _ends(state):
                 _walk(id, back, ending, [])
         for id in reached_from(graph, graph.start) - ending:
-            yield Finding(graph.at(id), "from here no succeed and no fail can be reached", key=True)
+            yield RuleFinding(graph.at(id), "from here no succeed and no fail can be reached", key=True)
 
 
 def _ends(state: State) -> bool:
     return isinstance(state, Succeed | Fail) or (isinstance(state, Parallel) and state.next is None)
 
 
-def api_loops(checking: CheckContext) -> Iterator[Finding]:
+def api_loops(checking: CheckContext) -> Iterator[RuleFinding]:
     """If the definition is an API (`kind: Api`), warn about each group of states that can repeat in a loop. A loop is
     only a warning, because it may end."""
     if checking.definition.is_api:
         for graph in checking.definition.graphs():
             for cycle in find_cycles(graph):
                 message = f"{', '.join(cycle)} may loop forever"
-                yield Finding(graph.at(cycle[0]), message, "make sure that it ends", key=True)
+                yield RuleFinding(graph.at(cycle[0]), message, "make sure that it ends", key=True)
 
 
-def journey_loops(checking: CheckContext) -> Iterator[Finding]:
+def journey_loops(checking: CheckContext) -> Iterator[RuleFinding]:
     """Warn about loops without a pause, if the journey has no time limit (`spec.execution`). Such a loop may never end.
     A state that waits, a parallel state and a subjourney count as a pause."""
     definition = checking.definition
@@ -60,7 +60,7 @@ def journey_loops(checking: CheckContext) -> Iterator[Finding]:
             if not any(_pauses(graph.states[id]) for id in cycle):
                 message = f"{', '.join(cycle)} may loop without a pause"
                 hint = "add a timer or a wait, or spec.execution"
-                yield Finding(graph.at(cycle[0]), message, hint, key=True, needs=("kind",))
+                yield RuleFinding(graph.at(cycle[0]), message, hint, key=True, needs=("kind",))
 
 
 def _pauses(state: State) -> bool:

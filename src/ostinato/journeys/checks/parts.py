@@ -14,7 +14,7 @@ from ostinato.journeys.language.states import Join, Task
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DefinitionPart:
     """A field of a definition: its path, key and value, and the object that contains it."""
 
     path: Path
@@ -23,16 +23,16 @@ class Part:
     owner: Any
 
 
-def parts(owner: Any, path: Path = ()) -> Iterator[Part]:
+def parts(owner: Any, path: Path = ()) -> Iterator[DefinitionPart]:
     """Yield every part of `owner`, at any depth. `owner` is a whole definition, or the object at `path` in a
     definition. The insides of tasks, expressions and JSON Schemas are not parts."""
     cls: type = type(owner)
     for field in table(cls):
         key = field.metadata["key"]
-        yield from _value(Part((*path, key), key, getattr(owner, field.name), owner))
+        yield from _value(DefinitionPart((*path, key), key, getattr(owner, field.name), owner))
 
 
-def _value(part: Part) -> Iterator[Part]:
+def _value(part: DefinitionPart) -> Iterator[DefinitionPart]:
     value = part.value
     # The content of a JSON Schema is not part of the journey language.
     if isinstance(value, Expression | Task) or part.key == "schema":
@@ -42,10 +42,10 @@ def _value(part: Part) -> Iterator[Part]:
         yield from parts(value, part.path)
     elif isinstance(value, Mapping):
         for name, item in value.items():
-            yield from _value(Part((*part.path, name), part.key, item, part.owner))
+            yield from _value(DefinitionPart((*part.path, name), part.key, item, part.owner))
     elif isinstance(value, tuple):
         for n, item in enumerate(value):
-            yield from _value(Part((*part.path, n), part.key, item, part.owner))
+            yield from _value(DefinitionPart((*part.path, n), part.key, item, part.owner))
     else:
         yield part
 
@@ -65,7 +65,7 @@ class Site:
     role: Role
 
 
-def sites(some: Iterable[Part]) -> Iterator[Site]:
+def sites(some: Iterable[DefinitionPart]) -> Iterator[Site]:
     """Yield every expression in these parts with its role, once for each place that uses it."""
     for part in some:
         if isinstance(part.value, Expression):
@@ -74,7 +74,7 @@ def sites(some: Iterable[Part]) -> Iterator[Site]:
             yield from (Site(one, Role.MAPPER) for one in expressions(part.value.settings, part.value.path))
 
 
-def _role(part: Part) -> Role:
+def _role(part: DefinitionPart) -> Role:
     if part.key == "predicate":
         return Role.PREDICATE
     if part.key == "statusExpr":

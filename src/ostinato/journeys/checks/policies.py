@@ -8,44 +8,44 @@ from collections.abc import Collection, Iterator
 from ostinato.documents import Path
 from ostinato.engine.http.secrets import secret_reference
 from ostinato.errors import did_you_mean, list_choices
-from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Rule, RuleFinding
 from ostinato.journeys.language.blocks import ClientAuth
 from ostinato.journeys.problems import Severity
 
 _POLICIES: Path = ("spec", "policies")
 
 
-def resilience(checking: CheckContext) -> Iterator[Finding]:
+def resilience(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report invalid numbers in resilience policies. For example, the factor of a backoff must be at least 1."""
     for name, policy in checking.definition.spec.policies.http_resilience.definitions.items():
         path = (*_POLICIES, "httpResilience", "definitions", name)
         if policy.backoff.factor is not None and policy.backoff.factor < 1:
-            yield Finding((*path, "backoff", "factor"), "the factor is at least 1")
+            yield RuleFinding((*path, "backoff", "factor"), "the factor is at least 1")
         if policy.backoff.base_delay_ms is not None and policy.backoff.initial_delay_ms is not None:
             message = "'baseDelayMs' and 'initialDelayMs' are two names of the same setting"
-            yield Finding((*path, "backoff", "initialDelayMs"), message, "leave one out", key=True)
+            yield RuleFinding((*path, "backoff", "initialDelayMs"), message, "leave one out", key=True)
         if policy.circuit_breaker is not None and not 0 < policy.circuit_breaker.failure_rate <= 1:
             here = (*path, "circuitBreaker", "failureRateThreshold")
-            yield Finding(here, "the rate is more than 0 and at most 1", "write something like 0.5")
+            yield RuleFinding(here, "the rate is more than 0 and at most 1", "write something like 0.5")
 
 
-def client_auth(checking: CheckContext) -> Iterator[Finding]:
+def client_auth(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report faults of authentication policies: a field that the policy's `kind` requires is missing, or a value is
     invalid."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
         for missing in _missing(policy):
-            yield Finding(path, f"{policy.kind} needs {missing!r}")
+            yield RuleFinding(path, f"{policy.kind} needs {missing!r}")
         grant = policy.form.get("grant_type", "client_credentials")
         if grant != "client_credentials":
             hint = "leave it out"
-            yield Finding((*path, "form", "grant_type"), f"the grant is client_credentials, not {grant!r}", hint)
+            yield RuleFinding((*path, "form", "grant_type"), f"the grant is client_credentials, not {grant!r}", hint)
         endpoint = policy.token_endpoint
         if endpoint is not None and not endpoint.startswith(("https://", "http://", "${platform.config.")):
-            yield Finding((*path, "tokenEndpoint"), "the token endpoint is not an absolute URL", "write https://…")
+            yield RuleFinding((*path, "tokenEndpoint"), "the token endpoint is not an absolute URL", "write https://…")
         for n, anchor in enumerate(policy.trust_anchors):
             if not isinstance(anchor.get("pem"), str):
-                yield Finding((*path, "trustAnchors", n), "a trust anchor has its certificate as 'pem'")
+                yield RuleFinding((*path, "trustAnchors", n), "a trust anchor has its certificate as 'pem'")
 
 
 def _missing(policy: ClientAuth) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _missing(policy: ClientAuth) -> Iterator[str]:
                 yield from ["auth.clientSecretRef"] if policy.auth.client_secret_ref is None else []
 
 
-def references(checking: CheckContext) -> Iterator[Finding]:
+def references(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report policies that contain a secret instead of a reference such as `secret://name`."""
     for name, policy in checking.definition.spec.policies.http_client_auth.definitions.items():
         path = (*_POLICIES, "httpClientAuth", "definitions", name)
@@ -77,10 +77,10 @@ def references(checking: CheckContext) -> Iterator[Finding]:
         secrets += [(("auth", "clientCertRef"), auth.client_cert_ref)] if auth else []
         for place, value in secrets:
             if value is not None and secret_reference(value) is None:  # not shown: it may be the secret itself
-                yield Finding((*path, *place), "this is not a reference to a secret", "write secret://name")
+                yield RuleFinding((*path, *place), "this is not a reference to a secret", "write secret://name")
 
 
-def defaults(checking: CheckContext) -> Iterator[Finding]:
+def defaults(checking: CheckContext) -> Iterator[RuleFinding]:
     """Warn about default policies that do not exist."""
     spec = checking.definition.spec
     resilient, auth = spec.policies.http_resilience, spec.policies.http_client_auth
@@ -95,7 +95,7 @@ def defaults(checking: CheckContext) -> Iterator[Finding]:
         if name is not None and name not in policies:
             hint = did_you_mean(name, policies) or list_choices(policies)
             needs = (*among, "definitions")
-            yield Finding(path, f"there is no policy {name!r}, so none is applied", hint, needs=needs)
+            yield RuleFinding(path, f"there is no policy {name!r}, so none is applied", hint, needs=needs)
 
 
 RULES = (

@@ -1,4 +1,4 @@
-"""Define the types `Rule`, `CheckContext` and `Finding`, which all checks use."""
+"""Define the types `Rule`, `CheckContext` and `RuleFinding`, which all checks use."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ostinato.documents import Path
-from ostinato.journeys.checks.parts import Part, Site
+from ostinato.journeys.checks.parts import DefinitionPart, Site
 from ostinato.journeys.expressions.contract import Language
 from ostinato.journeys.language import Definition
 from ostinato.journeys.language.shapes import is_unread
@@ -29,7 +29,7 @@ class CheckContext:
     """
 
     definition: Definition
-    parts: Sequence[Part]  # of the whole definition
+    parts: Sequence[DefinitionPart]  # of the whole definition
     sites: Sequence[Site]
     plugins: Plugins
     languages: Mapping[str, Language]
@@ -49,7 +49,7 @@ class CheckContext:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class RuleFinding:
     """A violation of a rule.
 
     - `key`: whether the violation is in the last key of `path`; otherwise it is in the value at `path`
@@ -66,7 +66,7 @@ class Finding:
     needs: Path | None = None
 
 
-Find: TypeAlias = Callable[[CheckContext], Iterable[Finding]]
+Find: TypeAlias = Callable[[CheckContext], Iterable[RuleFinding]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ostinato.documents import Path
-from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Rule, RuleFinding
 from ostinato.journeys.language import Definition, Graph, targets
 from ostinato.journeys.language.states import CallSubjourney, Parallel, Task, Wait, Webhook
 
 
-def scheduled_runs_do_not_wait(checking: CheckContext) -> Iterator[Finding]:
+def scheduled_runs_do_not_wait(checking: CheckContext) -> Iterator[RuleFinding]:
     definition, undoing = checking.definition, checking.definition.spec.compensation
     hint = "lead scheduled runs around states that wait for an input"
     for _, _, task in definition.states_of(Task):
@@ -23,7 +23,7 @@ def scheduled_runs_do_not_wait(checking: CheckContext) -> Iterator[Finding]:
         for graph, first, what in begins:
             if waiting := sorted(interactive(definition, graph, first)):
                 states = f"{', '.join(waiting)}, which {'waits' if len(waiting) == 1 else 'wait'} for an input"
-                yield Finding((*task.path, "start"), f"{what} reaches {states}", hint)
+                yield RuleFinding((*task.path, "start"), f"{what} reaches {states}", hint)
 
 
 def interactive(definition: Definition, graph: Graph, start: str) -> set[str]:

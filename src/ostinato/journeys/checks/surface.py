@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 from ostinato.documents import Path
 from ostinato.errors import did_you_mean, list_choices
 from ostinato.journeys.checks.branches_and_subjourneys import steps_into
-from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Rule, RuleFinding
 from ostinato.journeys.language.blocks import RequestBinding, RunMetadata
 from ostinato.journeys.language.json_schema import schema_problems
 from ostinato.journeys.language.states import (
@@ -37,34 +37,36 @@ _HTTP: Path = ("spec", "bindings", "http")
 _OTHERS = {"websocket": "Journey", "queue": "Journey", "grpc": "Api", "cli": None, "function": None}
 
 
-def tags(checking: CheckContext) -> Iterator[Finding]:
+def tags(checking: CheckContext) -> Iterator[RuleFinding]:
     most, tags_ = checking.settings.limits.definition_tags, checking.definition.metadata.tags
     if len(tags_) > most:
-        yield Finding(("metadata", "tags"), f"there are {len(tags_)} tags", f"at most {most} are allowed")
+        yield RuleFinding(("metadata", "tags"), f"there are {len(tags_)} tags", f"at most {most} are allowed")
 
 
-def lifecycle(checking: CheckContext) -> Iterator[Finding]:
+def lifecycle(checking: CheckContext) -> Iterator[RuleFinding]:
     if checking.definition.is_api and checking.definition.spec.lifecycle is not None:
         message = "an Api has no lifecycle: it is called and answers"
-        yield Finding(("spec", "lifecycle"), message, "leave it out", key=True)
+        yield RuleFinding(("spec", "lifecycle"), message, "leave it out", key=True)
 
 
-def only_for(checking: CheckContext) -> Iterator[Finding]:
+def only_for(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report blocks in an API that only journeys may have, and blocks in a journey that only APIs may have."""
     definition, spec = checking.definition, checking.definition.spec
     if definition.is_api:
         for name, block in (("access", spec.access.read), ("metadata", spec.metadata != RunMetadata())):
             if block:
-                yield Finding(("spec", name), f"{name!r} belongs to a Journey", "leave it out", key=True)
+                yield RuleFinding(("spec", name), f"{name!r} belongs to a Journey", "leave it out", key=True)
         if spec.output.response is not None:
-            yield Finding(("spec", "output", "response"), "'response' belongs to a Journey", "leave it out", key=True)
+            yield RuleFinding(
+                ("spec", "output", "response"), "'response' belongs to a Journey", "leave it out", key=True
+            )
     for name, part in (("route", spec.bindings.http.route), ("apiResponses", spec.bindings.http.api_responses)):
         if part is not None and not definition.is_api:
             hint = "leave it out, or use kind: Api"
-            yield Finding((*_HTTP, name), f"{name!r} belongs to an Api", hint, key=True, needs=("kind",))
+            yield RuleFinding((*_HTTP, name), f"{name!r} belongs to an Api", hint, key=True, needs=("kind",))
 
 
-def other_bindings(checking: CheckContext) -> Iterator[Finding]:
+def other_bindings(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report parts of `spec.bindings` that cannot be used:
 
     - `websocket`, `queue` and `grpc`, because the engine does not serve them
@@ -76,14 +78,14 @@ def other_bindings(checking: CheckContext) -> Iterator[Finding]:
             continue
         path = ("spec", "bindings", name)
         if kind is not None and checking.definition.kind != kind:
-            yield Finding(path, f"{name!r} belongs to kind: {kind}", "leave it out", key=True, needs=("kind",))
+            yield RuleFinding(path, f"{name!r} belongs to kind: {kind}", "leave it out", key=True, needs=("kind",))
         elif kind is None and binding:
-            yield Finding(path, f"{name!r} has no settings", f"write {name}: {{}}")
+            yield RuleFinding(path, f"{name!r} has no settings", f"write {name}: {{}}")
         elif kind is not None:
-            yield Finding(path, f"this engine does not serve {name!r}", "it serves http", key=True)
+            yield RuleFinding(path, f"this engine does not serve {name!r}", "it serves http", key=True)
 
 
-def step_bindings(checking: CheckContext) -> Iterator[Finding]:
+def step_bindings(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report entries of `spec.bindings.http.steps` whose step does not exist. A step is a state that waits for an
     input."""
     states = list(checking.definition.states())
@@ -93,10 +95,10 @@ def step_bindings(checking: CheckContext) -> Iterator[Finding]:
         if id not in steps | unread:
             hint = did_you_mean(id, steps) or list_choices(sorted(steps))
             message, needs = f"{id!r} is no wait and no webhook", ("spec", "states")
-            yield Finding((*_HTTP, "steps", id), message, hint, key=True, needs=needs)
+            yield RuleFinding((*_HTTP, "steps", id), message, hint, key=True, needs=needs)
 
 
-def bound_names(checking: CheckContext) -> Iterator[Finding]:
+def bound_names(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report empty names of headers in `headersToContext`, and of query parameters in `queryToContext`."""
     http = checking.definition.spec.bindings.http
     places: list[tuple[Path, RequestBinding]] = [((*_HTTP, "start"), http.start)]
@@ -105,10 +107,10 @@ def bound_names(checking: CheckContext) -> Iterator[Finding]:
         bound = {"headersToContext": binding.headers_to_context, "queryToContext": binding.query_to_context}
         for key, names in bound.items():
             if any(not name.strip() for name in names):
-                yield Finding((*path, key), "a name is empty")
+                yield RuleFinding((*path, key), "a name is empty")
 
 
-def route(checking: CheckContext) -> Iterator[Finding]:
+def route(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report an API whose path calls never reach, because it begins like one of the server's own paths."""
     route_ = checking.definition.spec.bindings.http.route
     if route_ is None:
@@ -116,67 +118,71 @@ def route(checking: CheckContext) -> Iterator[Finding]:
     first = re.split("[/:]", route_.path.strip("/"))[0]
     if first in OWN_PATHS or first == "openapi.json":
         words = f"what begins with /{first} is the server's own API"
-        yield Finding((*_HTTP, "route", "path"), words, "choose another path, such as /v2/…")
+        yield RuleFinding((*_HTTP, "route", "path"), words, "choose another path, such as /v2/…")
 
 
-def encoded_route(checking: CheckContext) -> Iterator[Finding]:
+def encoded_route(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report an API whose path looks encoded, or has a query. The server compares the decoded path of a request."""
     route_ = checking.definition.spec.bindings.http.route
     if route_ is not None and (unquote(route_.path) != route_.path or set(route_.path) & set("?#")):
         words = f"only a request for {quote(route_.path, safe='/:{}')} has this path, which is compared decoded"
-        yield Finding((*_HTTP, "route", "path"), words, "write the path without encoding and without a query")
+        yield RuleFinding((*_HTTP, "route", "path"), words, "write the path without encoding and without a query")
 
 
-def responses(checking: CheckContext) -> Iterator[Finding]:
+def responses(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report response rules with both or neither of `status` and `statusExpr`. Report `errorType` in success rules."""
     responses_ = checking.definition.spec.bindings.http.api_responses
     for n, rule in enumerate(responses_.rules if responses_ else ()):
         path = (*_HTTP, "apiResponses", "rules", n)
         if (rule.status is None) == (rule.status_expr is None):
-            yield Finding(path, "a rule has one of 'status' and 'statusExpr'")
+            yield RuleFinding(path, "a rule has one of 'status' and 'statusExpr'")
         if rule.when.error_type is not None and rule.when.phase == "SUCCEEDED":
-            yield Finding((*path, "when", "errorType"), "what succeeded has no error", "leave it out")
+            yield RuleFinding((*path, "when", "errorType"), "what succeeded has no error", "leave it out")
 
 
-def config(checking: CheckContext) -> Iterator[Finding]:
+def config(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report required entries of `platform.config` that the engine's settings lack, if these settings are known."""
     if checking.configured:
         for name, setting in checking.definition.spec.platform.config.items():
             if setting.required and name not in checking.settings.platform:
                 path = ("spec", "platform", "config", name)
-                yield Finding(path, f"this engine has no value for platform.config.{name}", "configure it", key=True)
+                yield RuleFinding(
+                    path, f"this engine has no value for platform.config.{name}", "configure it", key=True
+                )
 
 
-def envelope(checking: CheckContext) -> Iterator[Finding]:
+def envelope(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report a custom error envelope without a mapper, and a standard one (`problemDetails`) with a mapper."""
     envelope_ = checking.definition.spec.errors.envelope
     path = ("spec", "errors", "envelope")
     if envelope_ is not None and envelope_.format == "custom" and envelope_.mapper is None:
-        yield Finding(path, "a custom envelope has no 'mapper'", "add one, or write format: problemDetails")
+        yield RuleFinding(path, "a custom envelope has no 'mapper'", "add one, or write format: problemDetails")
     if envelope_ is not None and envelope_.format == "problemDetails" and envelope_.mapper is not None:
-        yield Finding(path, "the usual form has no 'mapper'", "leave it out, or write format: custom")
+        yield RuleFinding(path, "the usual form has no 'mapper'", "leave it out, or write format: custom")
 
 
-def guard(checking: CheckContext) -> Iterator[Finding]:
+def guard(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report a read guard whose subjourney does not exist."""
     read_guard, subjourneys = checking.definition.spec.access.read, checking.definition.spec.subjourneys
     if read_guard is not None and read_guard.guard_ref not in subjourneys:
         hint = did_you_mean(read_guard.guard_ref, subjourneys) or list_choices(subjourneys)
         path, needs = ("spec", "access", "read", "guardRef"), ("spec", "subjourneys")
-        yield Finding(path, f"there is no subjourney {read_guard.guard_ref!r}", hint, needs=needs)
+        yield RuleFinding(path, f"there is no subjourney {read_guard.guard_ref!r}", hint, needs=needs)
 
 
-def guard_answers(checking: CheckContext) -> Iterator[Finding]:
+def guard_answers(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report states that would make a read guard wait. They may also be in a subjourney that the guard enters."""
     read_guard = checking.definition.spec.access.read
     within = tuple(steps_into(checking.definition, read_guard.guard_ref)) if read_guard else ()
     for graph, id, state in checking.definition.states():
         inside = any(graph.path[: len(one)] == one for one in within)
         if inside and isinstance(state, Wait | Webhook | Timer):
-            yield Finding((*graph.at(id), "type"), f"a guard has no {state.type}: it answers at once", "leave it out")
+            yield RuleFinding(
+                (*graph.at(id), "type"), f"a guard has no {state.type}: it answers at once", "leave it out"
+            )
 
 
-def guard_says_allowed(checking: CheckContext) -> Iterator[Finding]:
+def guard_says_allowed(checking: CheckContext) -> Iterator[RuleFinding]:
     """Warn about each `succeed` state of a read guard that cannot output `allowed`. Such a state has no `outputVar`, so
     its output is the whole context, and no state of the guard can write `allowed` into the context."""
     read_guard = checking.definition.spec.access.read
@@ -186,7 +192,9 @@ def guard_says_allowed(checking: CheckContext) -> Iterator[Finding]:
     for id, state in graph.states.items():
         if isinstance(state, Succeed) and state.output_var is None:
             message = "the guard answers with the whole context, in which it has made no 'allowed'"
-            yield Finding(graph.at(id), message, "name a variable with {allowed: true} or {allowed: false}: outputVar")
+            yield RuleFinding(
+                graph.at(id), message, "name a variable with {allowed: true} or {allowed: false}: outputVar"
+            )
 
 
 def _may_make_allowed(state: State) -> bool:
@@ -202,20 +210,20 @@ def _may_make_allowed(state: State) -> bool:
     return False
 
 
-def cookie_patterns(checking: CheckContext) -> Iterator[Finding]:
+def cookie_patterns(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report patterns of cookie names that are not valid regular expressions."""
     return_to_client = checking.definition.spec.cookies.return_to_client
     for n, pattern in enumerate(return_to_client.include.name_patterns if return_to_client else ()):
         for _, message in schema_problems({"pattern": pattern}):
-            yield Finding(("spec", "cookies", "returnToClient", "include", "namePatterns", n), message)
+            yield RuleFinding(("spec", "cookies", "returnToClient", "include", "namePatterns", n), message)
 
 
-def cookie_jar(checking: CheckContext) -> Iterator[Finding]:
+def cookie_jar(checking: CheckContext) -> Iterator[RuleFinding]:
     """Warn if cookies are to be returned to the caller, but there is no cookie jar."""
     cookies = checking.definition.spec.cookies
     if cookies.return_to_client is not None and cookies.return_to_client.mode != "none" and cookies.jar is None:
         path = ("spec", "cookies", "returnToClient")
-        yield Finding(path, "there is no jar to return cookies from", "add spec.cookies.jar", key=True)
+        yield RuleFinding(path, "there is no jar to return cookies from", "add spec.cookies.jar", key=True)
 
 
 RULES = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ostinato.errors import SpecError, short_json
-from ostinato.journeys.checks.rules import CheckContext, Finding, Rule
+from ostinato.journeys.checks.rules import CheckContext, Rule, RuleFinding
 from ostinato.journeys.language import Definition, Graph, targets
 from ostinato.journeys.language.states import CallSubjourney, Parallel, Timer, Wait, Webhook
 from ostinato.journeys.problems import Severity
@@ -15,25 +15,29 @@ from ostinato.when.instants import SECOND, OutOfCalendar, read_instant
 RESERVED = "cancel"
 
 
-def timeout_has_a_way(checking: CheckContext) -> Iterator[Finding]:
+def timeout_has_a_way(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report `timeoutSec` without `onTimeout`, and `onTimeout` without `timeoutSec`."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook):
             external, here = state.external, (*graph.at(id), state.type)
             if external.timeout_s is not None and external.on_timeout is None:
-                yield Finding((*here, "timeoutSec"), "it may time out, and 'onTimeout' is missing", "add onTimeout: …")
+                yield RuleFinding(
+                    (*here, "timeoutSec"), "it may time out, and 'onTimeout' is missing", "add onTimeout: …"
+                )
             if external.on_timeout is not None and external.timeout_s is None:
-                yield Finding((*here, "onTimeout"), "it never times out: 'timeoutSec' is missing", "add timeoutSec: …")
+                yield RuleFinding(
+                    (*here, "onTimeout"), "it never times out: 'timeoutSec' is missing", "add timeoutSec: …"
+                )
 
 
-def step_is_not_cancel(checking: CheckContext) -> Iterator[Finding]:
+def step_is_not_cancel(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report steps named `cancel`. The name is reserved for the step that cancels a journey."""
     for graph, id, state in checking.definition.states():
         if isinstance(state, Wait | Webhook) and id == RESERVED:
-            yield Finding(graph.at(id), "'cancel' is the step that cancels a journey", "rename the state", key=True)
+            yield RuleFinding(graph.at(id), "'cancel' is the step that cancels a journey", "rename the state", key=True)
 
 
-def steps_have_different_ids(checking: CheckContext) -> Iterator[Finding]:
+def steps_have_different_ids(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report steps that have the same id and can wait at the same time."""
     for graph, id, state in checking.definition.states_of(Parallel):
         seen: dict[str, str] = {}
@@ -42,7 +46,7 @@ def steps_have_different_ids(checking: CheckContext) -> Iterator[Finding]:
             for step in sorted(steps_in(checking.definition, branch)):
                 if step in seen:
                     message = f"{step!r} waits in the branch {seen[step]!r} at the same time"
-                    yield Finding(here, message, "give each step an id of its own")
+                    yield RuleFinding(here, message, "give each step an id of its own")
                 seen.setdefault(step, branch.name)
 
 
@@ -64,28 +68,28 @@ def steps_in(definition: Definition, graph: Graph) -> set[str]:
     return steps
 
 
-def one_time(checking: CheckContext) -> Iterator[Finding]:
+def one_time(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report timers that do not have exactly one of `duration` and `until`."""
     for graph, id, state in checking.definition.states_of(Timer):
         if (state.timer.duration is None) == (state.timer.until is None):
             both = "both 'duration' and 'until'" if state.timer.until is not None else "neither 'duration' nor 'until'"
-            yield Finding((*graph.at(id), "timer"), f"it has {both}", "one of the two says when it fires")
+            yield RuleFinding((*graph.at(id), "timer"), f"it has {both}", "one of the two says when it fires")
 
 
-def literal_time(checking: CheckContext) -> Iterator[Finding]:
+def literal_time(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report invalid times and durations that are written as literals."""
     for graph, id, state in checking.definition.states_of(Timer):
         here = (*graph.at(id), "timer")
         duration, until = state.timer.duration, state.timer.until
         if isinstance(duration, str) and (wrong := wrong_duration(duration)):
             hint = "write something like PT5M or P3D"
-            yield Finding((*here, "duration"), f"{short_json(duration)} is {wrong}", hint)
+            yield RuleFinding((*here, "duration"), f"{short_json(duration)} is {wrong}", hint)
         if isinstance(until, str) and (wrong := wrong_instant(until)):
             hint = "write something like 2026-12-31T23:59:00Z"
-            yield Finding((*here, "until"), f"{short_json(until)} is {wrong}", hint)
+            yield RuleFinding((*here, "until"), f"{short_json(until)} is {wrong}", hint)
 
 
-def timer_in_bounds(checking: CheckContext) -> Iterator[Finding]:
+def timer_in_bounds(checking: CheckContext) -> Iterator[RuleFinding]:
     """Report literal durations that exceed the configured limit. A month counts as 28 days."""
     most = checking.settings.limits.longest_timer_s
     for graph, id, state in checking.definition.states_of(Timer):
@@ -95,10 +99,10 @@ def timer_in_bounds(checking: CheckContext) -> Iterator[Finding]:
         duration = parse_duration(length)
         if duration.months * 28 * DAY + duration.exact > most * SECOND:
             here = (*graph.at(id), "timer", "duration")
-            yield Finding(here, f"a timer may be at most {most:,} s long", "write a shorter one, or several")
+            yield RuleFinding(here, f"a timer may be at most {most:,} s long", "write a shorter one, or several")
 
 
-def timer_first(checking: CheckContext) -> Iterator[Finding]:
+def timer_first(checking: CheckContext) -> Iterator[RuleFinding]:
     """If a journey starts synchronously, warn about timers that it can reach before it waits for an input. The caller
     of the start would have to wait for such a timer."""
     definition = checking.definition
@@ -117,7 +121,7 @@ def timer_first(checking: CheckContext) -> Iterator[Finding]:
         if isinstance(state, Timer):
             message = "a synchronous start waits at this timer"
             hint = "write lifecycle: {startMode: async}"
-            yield Finding(spec.at(id), message, hint, key=True, needs=("kind",))
+            yield RuleFinding(spec.at(id), message, hint, key=True, needs=("kind",))
         elif not isinstance(state, Wait | Webhook):
             waiting += [target for _, target in targets(state)]
 

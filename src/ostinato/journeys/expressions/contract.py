@@ -37,7 +37,8 @@ class Failure:
     message: str
 
 
-PendingEvaluation: TypeAlias = tuple[Evaluation, asyncio.Future[Value | Failure]]
+EvaluationOutcome: TypeAlias = Value | Failure
+PendingEvaluation: TypeAlias = tuple[Evaluation, asyncio.Future[EvaluationOutcome]]
 
 
 class Language(Protocol):
@@ -48,7 +49,7 @@ class Language(Protocol):
         """Return None if the expression is valid. Otherwise return a text that says what is wrong, where, and what to
         write instead. The call blocks its thread."""
 
-    async def evaluate(self, requests: Sequence[Evaluation]) -> list[Value | Failure]:
+    async def evaluate(self, requests: Sequence[Evaluation]) -> list[EvaluationOutcome]:
         """Return one outcome per request, in order. For an expression that fails, the outcome is a `Failure`."""
 
     def close(self) -> None:

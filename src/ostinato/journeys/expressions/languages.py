@@ -22,7 +22,7 @@ from ostinato.journeys.expressions.plain import (
     position,
     read,
 )
-from ostinato.journeys.expressions.pool import Pool, Request
+from ostinato.journeys.expressions.pool import Pool, PoolRequest
 from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.journeys.expressions.suggestions import in_dataweave, in_jq, in_jsonata
 from ostinato.model import Json
@@ -144,7 +144,7 @@ class SandboxedLanguage:
             return problem
         deadline = self._settings.check_deadline_s
         bindings: dict[str, Json] = dict.fromkeys(sorted(BINDINGS))
-        answer = self.pool.check(Request(self._encode(Evaluation(expr, bindings, deadline)), deadline, expr))
+        answer = self.pool.check(PoolRequest(self._encode(Evaluation(expr, bindings, deadline)), deadline, expr))
         if isinstance(answer, Failure):
             return f"it cannot be checked: {answer.message}"
         if (mistake := answer.value) is None:
@@ -167,11 +167,11 @@ class SandboxedLanguage:
                 future.cancel()  # the caller is gone
 
     def submit(self, asked: Sequence[PendingEvaluation]) -> None:
-        sent: list[tuple[Request, asyncio.Future[Value | Failure]]] = []
+        sent: list[tuple[PoolRequest, asyncio.Future[Value | Failure]]] = []
         for request, future in asked:
             answer = self._here(request) or self._encoded(request)
             if isinstance(answer, bytes):
-                sent.append((Request(answer, min(request.deadline_s, _LONGEST_S), request.expr), future))
+                sent.append((PoolRequest(answer, min(request.deadline_s, _LONGEST_S), request.expr), future))
             elif not future.done():
                 future.set_result(answer)
         if sent:

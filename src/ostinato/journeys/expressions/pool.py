@@ -41,12 +41,12 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from ostinato.journeys.expressions import frames
 from ostinato.journeys.expressions.codes import Code
-from ostinato.journeys.expressions.contract import Failure, Value
+from ostinato.journeys.expressions.contract import EvaluationOutcome, Failure, Value
 from ostinato.journeys.expressions.process import LATE, Died, Process, Unavailable
 from ostinato.journeys.expressions.settings import ExpressionSettings
 from ostinato.model import Json
@@ -60,10 +60,9 @@ _FOR_OTHERS = 20  # places in a batch that are left for expressions not yet know
 WORTH = 32
 WHILE_S = 0.02
 _REMEMBERED = 10_000  # expressions remembered as quick, and as slow
-Outcome: TypeAlias = Value | Failure
 
 
-class Request(NamedTuple):
+class PoolRequest(NamedTuple):
     raw: bytes  # as JSON
     deadline_s: float
     expr: str
@@ -77,8 +76,8 @@ class _Lane(Enum):
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    request: Request
-    future: asyncio.Future[Outcome]
+    request: PoolRequest
+    future: asyncio.Future[EvaluationOutcome]
     apart: bool = False  # its batch stalled, or its worker died
     alone: bool = False  # it stalled, or its worker died, while it was in progress apart: it waits for a slow place
     fresh: bool = False  # its worker died while it was in progress apart: it gets one more attempt, on a new worker
@@ -235,7 +234,7 @@ class Pool:
 
     # On an event loop
 
-    def submit(self, asked: Iterable[tuple[Request, asyncio.Future[Outcome]]]) -> None:
+    def submit(self, asked: Iterable[tuple[PoolRequest, asyncio.Future[EvaluationOutcome]]]) -> None:
         """Evaluate requests, and set the result of each future when its answer arrives. Skip cancelled futures."""
         self._after_fork()
         loop = asyncio.get_running_loop()
@@ -300,7 +299,7 @@ class Pool:
 
     # From any thread
 
-    def check(self, request: Request) -> Outcome:
+    def check(self, request: PoolRequest) -> EvaluationOutcome:
         """Check one expression on a worker, and return the outcome. The value of the outcome is None if the expression
         is valid, and otherwise a dict that describes the mistake. The call blocks its thread.
 
@@ -444,7 +443,7 @@ class _BatchRun:
         pool = self._pool
         worker = pool._take(self._batch[0].fresh, self._closing)
         sound = False
-        last: list[tuple[_Job, Outcome]] = []
+        last: list[tuple[_Job, EvaluationOutcome]] = []
         try:
             head = pool._head("evaluate") | {"apart": self._apart}
             longest = max(job.request.deadline_s for job in self._batch)
@@ -458,7 +457,7 @@ class _BatchRun:
             finally:
                 self._call(_deliver, last)  # only now, so that the caller's next request finds this worker idle
 
-    def _receive(self, worker: Process) -> tuple[bool, list[tuple[_Job, Outcome]]]:
+    def _receive(self, worker: Process) -> tuple[bool, list[tuple[_Job, EvaluationOutcome]]]:
         """Receive the answers of the batch. Return (whether the worker can be used again, answers that the caller must
         deliver).
 
@@ -468,7 +467,7 @@ class _BatchRun:
           (False, []).
         """
         sound = True
-        pairs: list[tuple[_Job, Outcome]] = []
+        pairs: list[tuple[_Job, EvaluationOutcome]] = []
         self._since = time.monotonic()
         while self._left:
             if pairs:
@@ -562,11 +561,11 @@ class _BatchRun:
             self._loop.call_soon_threadsafe(function, *arguments)
 
 
-def _deliver(pairs: Iterable[tuple[_Job, Outcome]]) -> None:
+def _deliver(pairs: Iterable[tuple[_Job, EvaluationOutcome]]) -> None:
     for job, outcome in pairs:
         if not job.future.done():
             job.future.set_result(outcome)
 
 
-def _outcome(answer: dict[str, Json]) -> Outcome:
+def _outcome(answer: dict[str, Json]) -> EvaluationOutcome:
     return Failure(str(answer["code"]), answer["message"]) if "code" in answer else Value(answer["value"])

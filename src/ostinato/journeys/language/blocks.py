@@ -67,7 +67,7 @@ class Defaults:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
+class PlatformSetting:
     """The declaration of a value of `platform.config`. An operator sets the value."""
 
     type: str = key("type", one_of("string", "integer", "number", "boolean", "object"))
@@ -77,7 +77,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Platform:
-    config: Mapping[str, Setting] = key("config", map_of(of(Setting)), make=dict)
+    config: Mapping[str, PlatformSetting] = key("config", map_of(of(PlatformSetting)), make=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

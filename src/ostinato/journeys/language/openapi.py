@@ -30,7 +30,7 @@ class OpenApiError(OstinatoError):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OpenApiOperation:
     """An operation of an OpenAPI document. `template` is the whole URL with `{name}` for path parameters. `required`
     maps `path`, `query` and `headers` to the names of the required parameters."""
 
@@ -42,10 +42,10 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    operations: Mapping[str, Operation]
+    operations: Mapping[str, OpenApiOperation]
     twice: frozenset[str]  # ids that several operations have
 
-    def operation(self, id: str) -> Operation:
+    def operation(self, id: str) -> OpenApiOperation:
         if id in self.twice:
             raise OpenApiError(f"several operations have the id {id!r}")
         if id not in self.operations:
@@ -54,7 +54,7 @@ class Catalogue:
         return self.operations[id]
 
 
-def find_operation(definition: Definition, reference: str) -> Operation:
+def find_operation(definition: Definition, reference: str) -> OpenApiOperation:
     """Return the operation that a reference such as `api.operationId` names. Raise `OpenApiError` if there is none."""
     name, dot, id = reference.partition(".")
     if not (name and dot and id):
@@ -87,7 +87,7 @@ def catalogue(text: str, name: str) -> Catalogue:
     document = _read(text, name)
     if not isinstance(document, dict) or not str(document.get("openapi", "")).startswith("3."):
         raise OpenApiError(f"{name!r} is not an OpenAPI document of version 3")
-    operations: dict[str, Operation] = {}
+    operations: dict[str, OpenApiOperation] = {}
     twice = set()
     for operation in _operations(document):
         if operation.id in operations:
@@ -112,7 +112,7 @@ def _read(text: str, name: str) -> Any:
     return document.value
 
 
-def _operations(document: dict[str, Any]) -> Iterator[Operation]:
+def _operations(document: dict[str, Any]) -> Iterator[OpenApiOperation]:
     for path, item in _object(document.get("paths")).items():
         path_item = _object(item)
         for method in _METHODS:
@@ -122,7 +122,7 @@ def _operations(document: dict[str, Any]) -> Iterator[Operation]:
                 parameters = [*_list(path_item.get("parameters")), *_list(inner.get("parameters"))]
                 required = _required(document, parameters)
                 required["path"] = required["path"] | frozenset(_VARIABLE.findall(path))
-                yield Operation(inner["operationId"], method.upper(), _server(servers) + path, required)
+                yield OpenApiOperation(inner["operationId"], method.upper(), _server(servers) + path, required)
 
 
 def _required(document: dict[str, Any], parameters: list[Any]) -> dict[str, frozenset[str]]:

@@ -22,7 +22,7 @@ from ostinato.journeys.language.shapes import (
     wrong_type,
 )
 from ostinato.journeys.language.states import STATES, TASK_KIND, Succeed, Task
-from ostinato.journeys.problems import Problem, only_errors, sort_problems
+from ostinato.journeys.problems import JourneyProblem, only_errors, sort_problems
 
 _BY_TYPE = {str(one.type): one for one in STATES}
 _UNREAD = "unread:v1"  # substitute for an unreadable task kind
@@ -45,11 +45,11 @@ class Draft:
     """
 
     definition: Definition | None
-    problems: list[Problem]
+    problems: list[JourneyProblem]
     unread: Set[Path]
 
 
-def read(document: JourneyDocument) -> tuple[Definition | None, list[Problem]]:
+def read(document: JourneyDocument) -> tuple[Definition | None, list[JourneyProblem]]:
     """Return the definition, and all problems of the text and its shape. If one of the problems is an error, the
     definition is None."""
     drafted = draft(document)

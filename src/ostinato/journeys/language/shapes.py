@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 from ostinato.documents import Path, Positions
 from ostinato.errors import did_you_mean, nearest, short_json
-from ostinato.journeys.problems import Problem, Severity, problem_at
+from ostinato.journeys.problems import JourneyProblem, Severity, problem_at
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
@@ -37,7 +37,7 @@ class Reading:
 
     positions: Positions
     mappers: Mapping[str, Expression] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[JourneyProblem] = field(default_factory=list)
     unread: set[Path] = field(default_factory=set)
 
     def add_error(

@@ -10,10 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ostinato.journeys.expressions.contract import EvaluationOutcome
 from ostinato.journeys.language import Expression
 from ostinato.journeys.language.states import Task
 from ostinato.journeys.machine.model import Instance, Termination
-from ostinato.journeys.task_kind import Outcome, TaskProblem, TaskResult
+from ostinato.journeys.task_kind import TaskProblem, TaskResult
 from ostinato.model import Json
 
 
@@ -57,7 +58,7 @@ class Evaluated:
 
     frame: str
     visit: int
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[EvaluationOutcome, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ostinato.journeys.expressions.contract import Failure
+from ostinato.journeys.expressions.contract import EvaluationOutcome, Failure
 from ostinato.journeys.language import Definition, Expression, State
 from ostinato.journeys.language.interpolation import fill_known
 from ostinato.journeys.language.states import (
@@ -28,7 +28,7 @@ from ostinato.journeys.machine.join import decide_join, ending_of_parallel, merg
 from ostinato.journeys.machine.model import INTERNAL, ROOT, Ending, Frame, Instance, Rest, Termination
 from ostinato.journeys.machine.timer_state import timer_due
 from ostinato.journeys.machine.values import UnusableValue, add_attributes, with_result
-from ostinato.journeys.task_kind import Outcome, TaskProblem
+from ostinato.journeys.task_kind import TaskProblem
 from ostinato.model import Json
 from ostinato.when.instants import SECOND, Micros
 
@@ -222,7 +222,7 @@ class Transitions:
         self._queue.append(lambda: self._enter(id, graph.start))
         return None
 
-    def _apply_outcomes(self, frame: Frame, outcomes: tuple[Outcome, ...]) -> None:
+    def _apply_outcomes(self, frame: Frame, outcomes: tuple[EvaluationOutcome, ...]) -> None:
         state = self._state(frame)
         if isinstance(state, Choice):
             return self._choose(frame, state, outcomes)
@@ -248,7 +248,7 @@ class Transitions:
             case _:
                 raise AssertionError(state)
 
-    def _choose(self, frame: Frame, state: Choice, outcomes: tuple[Outcome, ...]) -> None:
+    def _choose(self, frame: Frame, state: Choice, outcomes: tuple[EvaluationOutcome, ...]) -> None:
         """Continue with the first case whose predicate is true, or with the default if no predicate is true. Check the
         predicates in order, and ignore those after the first true one. End the frame with an internal error in these
         cases:

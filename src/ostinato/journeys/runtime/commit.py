@@ -41,7 +41,7 @@ ExtraWrite = Callable[[Run, Micros, Kinds], Operation["list[Row] | TaskProblem"]
 
 
 @dataclass(slots=True)
-class Change:
+class InstanceChange:
     """A change from one stored state of an instance to the next.
 
     - `before`: the stored state before the change, or None if the instance is new
@@ -85,7 +85,7 @@ class Change:
         self.stamped = True
 
 
-def write_changes(changes: Sequence[Change], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
+def write_changes(changes: Sequence[InstanceChange], now: Micros, kinds: Kinds) -> Operation[list[Row]]:
     """Write these changes to the store, but not the status of their runs. Return the rows of the events; the caller
     must insert them."""
     events: list[Row] = []
@@ -127,7 +127,7 @@ def write_changes(changes: Sequence[Change], now: Micros, kinds: Kinds) -> Opera
     return events
 
 
-def _labels(change: Change) -> Iterator[Row]:
+def _labels(change: InstanceChange) -> Iterator[Row]:
     after, before = change.instance, None if change.before is None else change.before.instance
     if before is not None and before.attributes == after.attributes:
         return
@@ -135,7 +135,7 @@ def _labels(change: Change) -> Iterator[Row]:
         yield (change.run.namespace, label, change.run.id)
 
 
-def _timers(changes: Sequence[Change]) -> Operation[None]:
+def _timers(changes: Sequence[InstanceChange]) -> Operation[None]:
     gone: list[Row] = []
     over: list[Row] = []
     wanted: list[Row] = []
@@ -156,7 +156,7 @@ def _timers(changes: Sequence[Change]) -> Operation[None]:
         yield sql("set_timers", wanted)
 
 
-def run_end(change: Change) -> End:
+def run_end(change: InstanceChange) -> End:
     """Return the `End` of the node's work on the run. If the instance waits, the run waits, too. If the instance has
     ended, the run gets the same outcome."""
     ending = change.instance.ending
@@ -170,7 +170,7 @@ def run_end(change: Change) -> End:
 
 
 def end_runs(
-    changes: Sequence[Change], now: Micros, status: Status | None = None
+    changes: Sequence[InstanceChange], now: Micros, status: Status | None = None
 ) -> Operation[tuple[list[Row], list[Ended]]]:
     """End the locked runs of ended instances. A node that has claimed one of these runs loses its claim. If `status` is
     None, each run gets the status of its instance. Otherwise each run gets `status`. Return (rows of the events, an
@@ -194,6 +194,6 @@ def waits_for(definition: Definition, instance: Instance) -> str:
     return "a timer or an input" if timed and asks else "a timer" if timed else "an input"
 
 
-def _event(change: Change, event: JourneyEvent, now: Micros) -> Row:
+def _event(change: InstanceChange, event: JourneyEvent, now: Micros) -> Row:
     body = orjson.dumps({"name": change.run.name, **event.data}).decode()
     return (now, change.run.namespace, event.name, change.run.id, body, change.run.actor)

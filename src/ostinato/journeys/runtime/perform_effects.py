@@ -12,7 +12,14 @@ from ostinato.engine.http.host_names import looks_up_for
 from ostinato.engine.http.secrets import resolve
 from ostinato.engine.log import log
 from ostinato.journeys.definitions import DefinitionCache
-from ostinato.journeys.expressions.contract import AnswersSeparately, Evaluation, Failure, Language, PendingEvaluation
+from ostinato.journeys.expressions.contract import (
+    AnswersSeparately,
+    Evaluation,
+    EvaluationOutcome,
+    Failure,
+    Language,
+    PendingEvaluation,
+)
 from ostinato.journeys.language import Definition, Expression
 from ostinato.journeys.language.states import Timer
 from ostinato.journeys.machine.decision import Evaluate, Evaluated, Input, RunTask, TaskEnded
@@ -21,7 +28,7 @@ from ostinato.journeys.machine.pending_effects import bindings_of
 from ostinato.journeys.machine.timer_state import timer_due
 from ostinato.journeys.machine.values import UnusableValue
 from ostinato.journeys.settings import JourneySettings
-from ostinato.journeys.task_kind import Outcome, Plugins, Request, TaskCall, TaskProblem
+from ostinato.journeys.task_kind import Plugins, Request, TaskCall, TaskProblem
 from ostinato.model import DEFAULT_NAMESPACE, Json
 from ostinato.when.instants import SECOND, Micros, format_instant
 
@@ -43,7 +50,9 @@ class Evaluator:
         self._waiting: dict[str, list[PendingEvaluation]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def evaluate(self, expressions: Sequence[Expression], bindings: Mapping[str, Json]) -> tuple[Outcome, ...]:
+    async def evaluate(
+        self, expressions: Sequence[Expression], bindings: Mapping[str, Json]
+    ) -> tuple[EvaluationOutcome, ...]:
         answers = [self._submit(expression, bindings) for expression in expressions]  # all, before waiting for one
         try:
             return tuple([await answer for answer in answers])
@@ -51,9 +60,9 @@ class Evaluator:
             for answer in answers:
                 answer.cancel()  # the caller is gone
 
-    def _submit(self, expression: Expression, bindings: Mapping[str, Json]) -> asyncio.Future[Outcome]:
+    def _submit(self, expression: Expression, bindings: Mapping[str, Json]) -> asyncio.Future[EvaluationOutcome]:
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Outcome] = loop.create_future()
+        answer: asyncio.Future[EvaluationOutcome] = loop.create_future()
         if expression.lang not in self._languages:
             message = f"the expression language {expression.lang!r} is not installed here"
             answer.set_result(Failure(NO_LANGUAGE, message))
@@ -147,7 +156,7 @@ async def perform_effect(
     return TaskEnded(effect.frame, effect.visit, result)
 
 
-def _limit_timer(runtime: JourneyRuntime, state: Timer, outcome: Outcome) -> Outcome:
+def _limit_timer(runtime: JourneyRuntime, state: Timer, outcome: EvaluationOutcome) -> EvaluationOutcome:
     """Return `outcome`, the outcome of the timer's expression, or a `Failure` if the timer would exceed the limit
     `longest_timer_s`. If `outcome` is a `Failure` or not a valid time, return it unchanged: the state machine reports
     this mistake."""
@@ -175,7 +184,7 @@ async def _run_task(
         return TaskProblem(NO_KIND, f"the task kind {effect.task.kind!r} is not installed here", internal=True)
     bindings_ = {**bindings_of(instance, effect.context), "platform": platform}
 
-    async def evaluate(expression: Expression, /, **bindings: Json) -> Outcome:
+    async def evaluate(expression: Expression, /, **bindings: Json) -> EvaluationOutcome:
         return (await runtime.evaluator.evaluate([expression], {**bindings_, **bindings}))[0]
 
     looks_up_for.set(runtime.namespace)  # here, too: a request's task runs synchronous effects without a run

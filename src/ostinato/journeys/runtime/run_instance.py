@@ -35,7 +35,7 @@ from ostinato.when.instants import SECOND
 _HELD = 50  # the most decisions between two writes
 
 
-class ClaimLost(Exception):
+class InstanceClaimLost(Exception):
     """Raised if this node no longer has the claim on the run."""
 
 
@@ -112,7 +112,7 @@ class Segment:
 
     async def run(self, decision: Decision | None = None) -> Instance:
         """Run until the instance waits or ends, and return the instance. `decision` is a decision that is not stored
-        yet; the next commit stores it. May raise `ClaimLost`."""
+        yet; the next commit stores it. May raise `InstanceClaimLost`."""
         if decision is not None:
             self._batch.decisions.append(decision)
         try:
@@ -219,6 +219,6 @@ class Segment:
         work, self._batch = self._batch, DecisionBatch([], [])
         written = await self._write(work, rests)
         if written is None:
-            raise ClaimLost
+            raise InstanceClaimLost
         if written is not self.instance:
             self.instance, self._effects = written, None

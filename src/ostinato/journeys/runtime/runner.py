@@ -18,10 +18,10 @@ from ostinato.engine.runs import End, end, lock_owners
 from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import Stopped
 from ostinato.journeys.machine.model import INTERNAL, Instance, Termination
-from ostinato.journeys.runtime.commit import Change, run_end, write_changes
+from ostinato.journeys.runtime.commit import InstanceChange, run_end, write_changes
 from ostinato.journeys.runtime.load import LoadedInstance, load_instance
 from ostinato.journeys.runtime.perform_effects import JourneyRuntime
-from ostinato.journeys.runtime.run_instance import ClaimLost, DecisionBatch, Segment
+from ostinato.journeys.runtime.run_instance import DecisionBatch, InstanceClaimLost, Segment
 from ostinato.journeys.runtime.start import InstanceChanged, PendingStart, start_instances
 from ostinato.journeys.store import statement
 from ostinato.journeys.task_kind import Request
@@ -35,7 +35,7 @@ class JourneyRunner:
         self._engine = engine
         self._store = engine.store
         self._runtime = runtime
-        self._changes: Committer[Change, Instance | None] = Committer(self._commit, self._engine.log_trouble)
+        self._changes: Committer[InstanceChange, Instance | None] = Committer(self._commit, self._engine.log_trouble)
         self._starts: Committer[PendingStart, InstanceChanged] = Committer(
             self._start, self._engine.log_trouble, retry=False
         )
@@ -85,12 +85,12 @@ class JourneyRunner:
             self._segments[run.id] = segment
             try:
                 await segment.run(loaded.decision)
-            except ClaimLost:
+            except InstanceClaimLost:
                 raise
             except Exception:
                 log.exception("a journey could not go on", action="journey_failed", run=run.id)
                 await writer.give_up()
-        except ClaimLost:
+        except InstanceClaimLost:
             log.warning("a journey is moved by someone else", action="journey_refused", run=run.id)
         finally:
             if segment is not None and self._segments.get(run.id) is segment:
@@ -112,7 +112,7 @@ class JourneyRunner:
         self._engine.tell_ends([one.end for one in started if one.end is not None])
         return started
 
-    async def _commit(self, changes: Sequence[Change]) -> list[Instance | None]:
+    async def _commit(self, changes: Sequence[InstanceChange]) -> list[Instance | None]:
         now = self._engine.clock.now()
         for change in changes:
             if not change.stamped:  # a retry keeps its stamp, by which an earlier commit is recognized
@@ -133,7 +133,7 @@ class JourneyRunner:
         return [None if change.run.id in refused else change.instance for change in changes]
 
 
-def _log_cause(change: Change) -> None:
+def _log_cause(change: InstanceChange) -> None:
     ending = change.instance.ending
     if change.ends and ending is not None and ending.kind is Termination.RUNTIME_ERROR:
         log.warning(
@@ -149,7 +149,7 @@ def _log_cause(change: Change) -> None:
 class _ChangeWriter:
     """Writes the changes of one segment. Each change starts from the result of the previous one."""
 
-    def __init__(self, changes: Committer[Change, Instance | None], run: Run, loaded: LoadedInstance) -> None:
+    def __init__(self, changes: Committer[InstanceChange, Instance | None], run: Run, loaded: LoadedInstance) -> None:
         self._changes = changes
         self._run = run
         self._loaded = loaded
@@ -166,7 +166,7 @@ class _ChangeWriter:
 
     async def give_up(self) -> None:
         """End the instance with an internal error, because its next state could not be computed or stored. The instance
-        ends in its last stored state. Raise `ClaimLost` if this node no longer holds the run."""
+        ends in its last stored state. Raise `InstanceClaimLost` if this node no longer holds the run."""
         change = self._new_change(True)
         if self._before is None and self._loaded.decision is not None:
             change.add(self._loaded.decision)
@@ -174,21 +174,21 @@ class _ChangeWriter:
             stopped = Stopped(Termination.RUNTIME_ERROR, INTERNAL, "it could not continue")
             change.add(advance(change.definition, change.instance, [stopped], self._loaded.record.instance.started))
         if await self._changes.write(change) is None:
-            raise ClaimLost
+            raise InstanceClaimLost
 
-    def _new_change(self, rests: bool) -> Change:
+    def _new_change(self, rests: bool) -> InstanceChange:
         before, loaded = self._before, self._loaded
-        return Change(self._run, loaded.definition, before, before or loaded.record, rests=rests)
+        return InstanceChange(self._run, loaded.definition, before, before or loaded.record, rests=rests)
 
 
-def commit_changes(changes: Sequence[Change], node: str, now: Micros, kinds: Kinds) -> Operation[set[str]]:
+def commit_changes(changes: Sequence[InstanceChange], node: str, now: Micros, kinds: Kinds) -> Operation[set[str]]:
     """Commit the changes of runs that `node` still has claimed. Return the ids of the runs whose changes were refused.
     A change is refused if `node` has lost the claim on the run, or if the stored instance has changed since the change
     was made. A change that an earlier attempt has already committed is skipped."""
     yield from lock_owners([change.run for change in changes if change.rests], kinds)
     rows = {row[0]: row for row in (yield statement("hold_journeys", [(change.run.id,) for change in changes]))}
     refused: set[str] = set()
-    todo: list[Change] = []
+    todo: list[InstanceChange] = []
     for change in changes:
         _, status, holder, claim, updated = rows.get(change.run.id, (None,) * 5)
         if claim == change.run.claim and updated == change.after.updated:

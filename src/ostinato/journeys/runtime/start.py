@@ -16,7 +16,7 @@ from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.advance import begin
 from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.rows import KIND, read_record
-from ostinato.journeys.runtime.commit import Change, end_runs, run_end, write_changes
+from ostinato.journeys.runtime.commit import InstanceChange, end_runs, run_end, write_changes
 from ostinato.journeys.runtime.load import LoadedInstance, new_instance
 from ostinato.journeys.runtime.requests import StartRequest
 from ostinato.journeys.store import statement
@@ -87,11 +87,11 @@ def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -
     fresh = [(start, run) for start, run in zip(starts, runs, strict=True) if run.id in inserted]
     events = [created_event(run, now) for _, run in fresh]
     events += yield from claim_runs([(run, start.node) for start, run in fresh], now)
-    changes: list[Change] = []
+    changes: list[InstanceChange] = []
     for start, run in fresh:
         context, tags, attributes = start.request.context, start.request.tags, start.request.attributes
         decision = begin(start.definition, run.id, context, run.created, tags=tags, attributes=attributes)
-        change = Change(run, start.definition, None, new_instance(run, start.definition, decision).record)
+        change = InstanceChange(run, start.definition, None, new_instance(run, start.definition, decision).record)
         change.add(decision)
         change.stamp(now)
         changes.append(change)
@@ -108,7 +108,7 @@ def start_instances(starts: Sequence[PendingStart], now: Micros, kinds: Kinds) -
     return [started[run.id] for run in runs]
 
 
-def is_done(change: Change) -> bool:
+def is_done(change: InstanceChange) -> bool:
     """Return whether the run ends with this change: the instance has ended and has no pending effects."""
     return change.instance.over and not pending_effects(change.definition, change.instance)
 

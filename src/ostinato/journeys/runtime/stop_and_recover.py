@@ -15,7 +15,7 @@ from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import Cancelled, Input, Stopped
 from ostinato.journeys.machine.model import INTERNAL, Termination
 from ostinato.journeys.machine.pending_effects import pending_effects
-from ostinato.journeys.runtime.commit import Change, end_runs, run_end, write_changes
+from ostinato.journeys.runtime.commit import InstanceChange, end_runs, run_end, write_changes
 from ostinato.journeys.runtime.load import load_instance
 from ostinato.journeys.store import statement
 from ostinato.model import Run, Status
@@ -55,7 +55,7 @@ def stop(
             input = Stopped(Termination.TIMEOUT, "TIMEOUT", reason or "it exceeded its time limit")
         case _:
             input = Stopped(Termination.CANCEL, "JOURNEY_TERMINATED", reason or "terminated", compensates=False)
-    change: Change | None = None
+    change: InstanceChange | None = None
     with suppress(OstinatoError):
         change = yield from _current_change(run, now)
     if change is None or (change.before is None and change.instance.over):
@@ -75,18 +75,20 @@ def stop(
     return status, events + (yield from write_changes([change], now, kinds)), over
 
 
-def _current_change(run: Run, now: Micros) -> Operation[Change]:
-    """Return a `Change` to which the caller can add decisions. If an instance of the run is stored, the `Change`
-    contains this instance, unchanged. Otherwise begin a new instance: the `Change` contains the new instance and its
-    first decision, and its `before` is None."""
+def _current_change(run: Run, now: Micros) -> Operation[InstanceChange]:
+    """Return an `InstanceChange` to which the caller can add decisions. If an instance of the run is stored, the
+    `InstanceChange` contains this instance, unchanged. Otherwise begin a new instance: the `InstanceChange` contains
+    the new instance and its first decision, and its `before` is None."""
     loaded = yield from load_instance(run, now)
-    change = Change(run, loaded.definition, None if loaded.decision is not None else loaded.record, loaded.record)
+    change = InstanceChange(
+        run, loaded.definition, None if loaded.decision is not None else loaded.record, loaded.record
+    )
     if loaded.decision is not None:
         change.add(loaded.decision)
     return change
 
 
-def _end(change: Change, input: Input, now: Micros) -> None:
+def _end(change: InstanceChange, input: Input, now: Micros) -> None:
     if not change.instance.over:
         change.add(advance(change.definition, change.instance, [input], now))
     change.stamp(now)

@@ -16,7 +16,7 @@ from ostinato.errors import Conflict, did_you_mean
 from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import Submitted
 from ostinato.journeys.rows import read_record
-from ostinato.journeys.runtime.commit import Change, ExtraWrite, end_runs, run_end, write_changes
+from ostinato.journeys.runtime.commit import ExtraWrite, InstanceChange, end_runs, run_end, write_changes
 from ostinato.journeys.runtime.load import LoadedInstance
 from ostinato.journeys.runtime.snapshot import InstanceSnapshot
 from ostinato.journeys.runtime.start import InstanceChanged, claim_runs, is_done
@@ -76,7 +76,7 @@ def submit(
     decision = advance(snapshot.definition, record.instance, [submitted], now)
     if decision.refused:
         raise StepNotActive(run.id, submitted.step)
-    change = Change(run, snapshot.definition, record, record)
+    change = InstanceChange(run, snapshot.definition, record, record)
     change.add(decision)
     change.stamp(now)
     if extra_write is not None:

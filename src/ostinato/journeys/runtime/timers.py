@@ -15,7 +15,7 @@ from ostinato.journeys.machine.advance import advance
 from ostinato.journeys.machine.decision import TimerDue
 from ostinato.journeys.machine.pending_effects import pending_effects
 from ostinato.journeys.rows import KIND, read_record, run_id_of
-from ostinato.journeys.runtime.commit import Change, write_changes
+from ostinato.journeys.runtime.commit import InstanceChange, write_changes
 from ostinato.journeys.store import statement
 from ostinato.model import Run, Status, Timer
 from ostinato.store.contract import Operation, Row, sql
@@ -51,7 +51,7 @@ def _fire_instances(
     rows = yield statement("journeys_by_ids", [(run.id,) for run in runs])
     records = {run_id_of(row): read_record(row) for row in rows}
     definitions: dict[tuple[str, str, str], Definition] = {}
-    changes: list[Change] = []
+    changes: list[InstanceChange] = []
     ready: list[Row] = []
     for run in runs:
         if run.id not in records:
@@ -65,7 +65,7 @@ def _fire_instances(
         decision = advance(definition, before.instance, inputs, now)
         if decision.instance == before.instance:
             continue
-        change = Change(run, definition, before, before)
+        change = InstanceChange(run, definition, before, before)
         change.add(decision)
         change.stamp(now)
         changes.append(change)

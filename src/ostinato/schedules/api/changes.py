@@ -113,7 +113,7 @@ class Schedules(ScheduleQueries):
         if not isinstance(spec, Mapping) or not takes_long(spec):
             return spec
         # `Computing` is not used here: its queue refuses calls when it is full, and a change must not be refused.
-        return await asyncio.to_thread(checked_spec, spec, self._around.checks.min_interval)
+        return await asyncio.to_thread(checked_spec, spec, self._context.checks.min_interval)
 
     async def create_many(self, drafts: Sequence[Schedule], *, request_id: str | None = None) -> int:
         """Create schedules from drafts (see `draft`), and return the number of drafts. Each transaction creates up to
@@ -141,17 +141,17 @@ class Schedules(ScheduleQueries):
         **options: Any,
     ) -> Schedule:
         """Build a schedule without storing it, for `simulate` or `create_many`. Raises OstinatoError for a mistake."""
-        around = self._around
-        now = around.now()
+        context = self._context
+        now = context.now()
         if action is None:
             raise ArgumentError(f"schedule {name!r} has no action; name a job, or give {{'http': …}}", "action")
-        base = Schedule(around.new_id(now), read_name(name), manual(), namespace=around.namespace, origin=origin)
+        base = Schedule(context.new_id(now), read_name(name), manual(), namespace=context.namespace, origin=origin)
         options["action"] = action
         if spec is not None:
             options["spec"] = spec
         if input is not None:
             options["input"] = input
-        schedule = define(base, options, around.checks)
+        schedule = define(base, options, context.checks)
         return replace(schedule, paused=now if paused else None, reached=now, updated=now, created=now)
 
     async def upsert(
@@ -199,7 +199,7 @@ class Schedules(ScheduleQueries):
         If code or a file declares the schedule, the next start of a node or the next `apply` will undo the change. The
         result's `note` then has a warning. Otherwise `note` is None.
         """
-        around = self._around
+        context = self._context
         if not changes:
             raise OstinatoError("update changes nothing; give spec, action, input, overlap, catchup, remaining …")
         if "paused" in changes:
@@ -213,8 +213,8 @@ class Schedules(ScheduleQueries):
             named = [self.draft(name, action=changes["action"], input=changes.get("input"))]
 
         def put() -> Operation[edit.Answer]:
-            yield from around.checks.maker.refuse_unfit(named)
-            return (yield from edit.update(call, lambda one: define(one, changes, around.checks), repairs=repairs))
+            yield from context.checks.maker.refuse_unfit(named)
+            return (yield from edit.update(call, lambda one: define(one, changes, context.checks), repairs=repairs))
 
         return _with_note(name, await self._run(put, call), "puts it back as declared there")
 
@@ -273,7 +273,7 @@ class Schedules(ScheduleQueries):
 
         async def prepare() -> Callable[[], Operation[edit.Answer]]:
             schedule = await self._get(name)
-            check_past(schedule, begin, end, self._around.now())
+            check_past(schedule, begin, end, self._context.now())
             wanted = await self._backfill(schedule, begin, end, overlap, input, rate)
             return lambda: edit.change(call, edit.backfill_edit(call, wanted))
 
@@ -289,19 +289,19 @@ class Schedules(ScheduleQueries):
         input: Mapping[str, Any] | None = None,
         rate: float | None = None,
     ) -> Backfill:
-        around = self._around
+        context = self._context
         check_order(first, last, schedule.spec.tzinfo)
         if rate is not None and not 0 < rate <= 1_000_000:
             raise ArgumentError(f"rate {rate!r} is not a number of runs in a second, up to 1,000,000", "rate")
         if input is not None:
-            around.checks.maker.check_input(schedule, input)
+            context.checks.maker.check_input(schedule, input)
         total = len(await self._each(islice(schedule.spec.compiled.between(first, last), _COUNT_HERE)))
         if total == _COUNT_HERE:
-            total = await around.computing.call(around.namespace, _count_times, schedule.spec, first, last)
-        now = around.now()
+            total = await context.computing.call(context.namespace, _count_times, schedule.spec, first, last)
+        now = context.now()
         return Backfill(
-            id=around.new_id(now),
-            namespace=around.namespace,
+            id=context.new_id(now),
+            namespace=context.namespace,
             schedule_id=schedule.id,
             first=first,
             last=last,
@@ -313,7 +313,7 @@ class Schedules(ScheduleQueries):
             total=total,
             made=0,
             created=now,
-            actor=around.actor,
+            actor=context.actor,
         )
 
     async def pause_backfill(self, name: str, id: str, *, request_id: str | None = None) -> Changed:
@@ -375,7 +375,7 @@ class Schedules(ScheduleQueries):
 
     def declared(self) -> list[Schedule]:
         """Return the schedules that this app declares with `@app.schedule`, as drafts."""
-        return self._around.declarations.drafts(self.draft)
+        return self._context.declarations.drafts(self.draft)
 
     async def plan(
         self,
@@ -389,7 +389,7 @@ class Schedules(ScheduleQueries):
         the app's code declares."""
         drafts, origins = await self._make_drafts(wanted, origin)
         call = self._call(f"{len(drafts)} schedules", "plan", None)
-        plan = await self._around.store.read(lambda _: make_plan(call, drafts, origins, prune=prune, take=take))
+        plan = await self._context.store.read(lambda _: make_plan(call, drafts, origins, prune=prune, take=take))
         return replace(plan, notes=await self._notes(drafts))
 
     async def apply(
@@ -418,20 +418,20 @@ class Schedules(ScheduleQueries):
             work = partial(apply_plan, call, drafts, origins, prune=prune, take=take, leave_taken=leave_taken)
             unkept: Unkept[Plan] = Unkept(call.namespace, "apply", call.now)
             try:
-                plan = await self._around.store.run(lambda _, work=work, unkept=unkept: unkept.once(work()))  # type: ignore[misc]
+                plan = await self._context.store.run(lambda _, work=work, unkept=unkept: unkept.once(work()))  # type: ignore[misc]
                 break
             except StoreChanged:
                 if tries == _MAX_TRIES:
                     raise
         assert plan is not None
-        self._around.nudge()
+        self._context.nudge()
         return replace(plan, notes=await self._notes(drafts))
 
     async def export(self, *, match: str = "*", tag: str | None = None, form: str = "yaml") -> str:
         """Return the matching schedules as the text of a file that `apply` can read. `form` is `yaml` or `json`.
         Schedules that only an extension can make or change are left out, because a file cannot declare them. The key
         `x-left-out` of the file has their names and the reasons; `apply` ignores it."""
-        maker = self._around.checks.maker
+        maker = self._context.checks.maker
         return write_entries(
             [export_entry(one, maker) async for one in self._matching(match, tag, None, None)], form=form
         )
@@ -441,13 +441,13 @@ class Schedules(ScheduleQueries):
     ) -> Sequence[Entry]:
         """Return what `export` writes for the first `limit` matching schedules whose names sort after `after`."""
         schedules = [one async for one in self._matching(match, tag, None, None, after, limit)]
-        return await self._each(export_entry(one, self._around.checks.maker) for one in schedules)
+        return await self._each(export_entry(one, self._context.checks.maker) for one in schedules)
 
     async def _make_drafts(
         self, wanted: Sequence[Schedule] | ScheduleFile | None, origin: str | None
     ) -> tuple[list[Schedule], set[str]]:
         if wanted is None:
-            drafts, origin = self.declared(), origin or self._around.declarations.origin
+            drafts, origin = self.declared(), origin or self._context.declarations.origin
         elif isinstance(wanted, ScheduleFile):
             results = await self._each(wanted.each_draft(self.draft))
             drafts, origin = checked_drafts(results), origin or wanted.origin
@@ -463,11 +463,11 @@ class Schedules(ScheduleQueries):
 
     async def _notes(self, drafts: Sequence[Schedule]) -> tuple[str, ...]:
         """Return warnings about jobs that no node has declared, actions that cannot start now, and unusual specs."""
-        knows = self._around.checks.maker.knows
+        knows = self._context.checks.maker.knows
         jobs = sorted({one.action.job for one in drafts if not knows(one.action)})
         unknown = [f"no node has declared the job {job!r} yet; its runs wait until one does" for job in jobs]
         named = [replace(draft, id=draft.name) for draft in drafts]
-        unfit = await self._around.store.read(lambda _: self._around.checks.maker.find_unfit(named))
+        unfit = await self._context.store.read(lambda _: self._context.checks.maker.find_unfit(named))
         unknown += [f"{name}: it cannot start now: {problem}" for name, problem in unfit.items()]
         return (*unknown, *(f"{one.name}: {warning}" for one in drafts for warning in one.spec.check()))
 
@@ -506,19 +506,19 @@ class Schedules(ScheduleQueries):
     # Internal
 
     def _call(self, name: str, verb: str, request: str | None, token: int | None = None, asked: str = "") -> edit.Call:
-        around = self._around
-        now = around.now()
+        context = self._context
+        now = context.now()
         check_request_id(request)
         return edit.Call(
-            namespace=around.namespace,
+            namespace=context.namespace,
             name=name,
             verb=verb,
             request=request or call_id(),
             now=now,
-            maker=around.checks.maker,
-            new_id=lambda: around.new_id(now),
+            maker=context.checks.maker,
+            new_id=lambda: context.new_id(now),
             token=token,
-            actor=around.actor,
+            actor=context.actor,
             asked=asked,
         )
 
@@ -531,15 +531,15 @@ class Schedules(ScheduleQueries):
         try:
             make = await prepare()
         except OstinatoError:
-            answer = await edit.find_answer(self._around.store, call)
+            answer = await edit.find_answer(self._context.store, call)
             if answer is None:
                 raise
             return answer
         return await self._run(make, call)
 
     async def _run(self, make: Callable[[], Operation[edit.Answer]], call: edit.Call) -> edit.Answer:
-        answer = await edit.run_once(self._around.store, call, make)
-        self._around.nudge()
+        answer = await edit.run_once(self._context.store, call, make)
+        self._context.nudge()
         return answer
 
 

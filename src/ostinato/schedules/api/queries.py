@@ -60,7 +60,7 @@ def _no_declarations() -> Declarations:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ScheduleApiContext:
     """The parts of the app that the methods of `app.schedules` use.
 
     - `now`: returns the current time
@@ -85,16 +85,16 @@ class Surroundings:
 
 
 class ScheduleQueries:
-    def __init__(self, around: Surroundings) -> None:
-        self._around = around
+    def __init__(self, context: ScheduleApiContext) -> None:
+        self._context = context
 
     def within(self, namespace: str, actor: str | None) -> Self:
         """Return a copy of this object for another namespace and another actor."""
-        return type(self)(replace(self._around, namespace=namespace, actor=actor))
+        return type(self)(replace(self._context, namespace=namespace, actor=actor))
 
     async def get(self, name: str, *, recent: int = 10) -> ScheduleInfo:
         schedule, live, rows = await self._load(name, recent)
-        return schedule_info(schedule, live, [occurrence_info(run) for run in rows], self._around.now())
+        return schedule_info(schedule, live, [occurrence_info(run) for run in rows], self._context.now())
 
     async def history(
         self,
@@ -131,7 +131,7 @@ class ScheduleQueries:
         check_limit(limit)
         if each is not None and each < 1:
             raise OstinatoError(f"each {each!r} is not a whole number from 1")
-        now, namespace = self._around.now(), self._around.namespace
+        now, namespace = self._context.now(), self._context.namespace
 
         def soonest(_: int) -> Operation[tuple[list[Row], dict[str, list[Live]]]]:
             rows = yield sql("next_schedules", namespace=namespace, limit=limit)
@@ -139,7 +139,7 @@ class ScheduleQueries:
             live = yield from load_live_runs([id_of(row) for row in due])
             return rows, live
 
-        rows, live = await self._around.store.read(soonest)
+        rows, live = await self._context.store.read(soonest)
         schedules = map(read_anyway, rows)
         coming = (coming_of(schedule, live.get(schedule.id, []), now) for schedule in schedules)
         begun = await self._each(islice(one, each) for one in coming)
@@ -148,20 +148,20 @@ class ScheduleQueries:
 
     async def late(self, limit: int = 1000) -> dict[str, Lateness]:
         """Return a dict from schedule name to lateness. Schedules without late times are left out."""
-        now, namespace = self._around.now(), self._around.namespace
+        now, namespace = self._context.now(), self._context.namespace
 
         def read(_: int) -> Operation[tuple[list[Row], dict[str, list[Live]]]]:
             rows = yield sql("late_schedules", before=now, namespace=namespace, limit=limit)
             return rows, (yield from load_live_runs([id_of(row) for row in rows]))
 
-        rows, live = await self._around.store.read(read)
+        rows, live = await self._context.store.read(read)
         schedules = (read_anyway(row) for row in rows)
         late = await self._each((one.name, lateness(one, live[one.id], now)) for one in schedules)
         return {name: one for name, one in late if one.late}
 
     async def staleness(self, *, match: str = "*", tag: str | None = None, limit: int = 10_000) -> list[Staleness]:
         """Return for each matching schedule how long ago it last succeeded, and how overdue it is. Meant for alerts."""
-        now = self._around.now()
+        now = self._context.now()
         return [staleness(one, now) async for one in self._matching(match, tag, None, None, most=limit)]
 
     async def backfills(self, name: str, *, before: str | None = None, limit: int = 100) -> list[BackfillInfo]:
@@ -173,7 +173,7 @@ class ScheduleQueries:
         def read(_: int) -> Operation[list[Row]]:
             return (yield sql("backfills_of", schedule=schedule.id, before=before or _BEYOND, limit=limit))
 
-        return [backfill_info(read_backfill(row)) for row in await self._around.store.read(read)]
+        return [backfill_info(read_backfill(row)) for row in await self._context.store.read(read)]
 
     async def explain(self, name: str, at: Moment, *, visible: Visible | None = None) -> Explanation:
         """Explain why a schedule ran at the time `at`, why it did not, or whether it will. `visible` is a function that
@@ -190,7 +190,7 @@ class ScheduleQueries:
         seen = records if visible is None else await visible(records)
         if records and not seen:
             return replace(HIDDEN, nominal=to_datetime(nominal))
-        return explain(schedule, nominal, seen, self._around.now())
+        return explain(schedule, nominal, seen, self._context.now())
 
     async def _nominal(self, schedule: Schedule, at: Micros) -> Micros:
         """Return the nominal time of the occurrence that is or was due at `at`. Return `at` if no occurrence is or was
@@ -243,7 +243,7 @@ class ScheduleQueries:
         called in the child process, so it must be a module-level function. Raises `TooMuch` if the work takes too long
         or needs too much memory, and `Busy` if too many other computations are waiting."""
         play = await self._play(schedule, first, last, run_time, outages, pauses, seed)
-        return await self._around.computing.call(self._around.namespace, _play_and_show, show, play)
+        return await self._context.computing.call(self._context.namespace, _play_and_show, show, play)
 
     async def _play(
         self,
@@ -272,7 +272,7 @@ class ScheduleQueries:
         return (await self._load(name, 0))[0]
 
     async def _load(self, name: str, recent: int) -> tuple[Schedule, list[Live], list[Run]]:
-        namespace = self._around.namespace
+        namespace = self._context.namespace
 
         def read(_: int) -> Operation[tuple[Row, list[Live], list[Run]]]:
             rows = yield sql("schedule_by_name", namespace=namespace, name=name)
@@ -286,12 +286,12 @@ class ScheduleQueries:
                 (yield from _read_occurrences(namespace, *key_range(id), recent)) if recent else [],
             )
 
-        row, live, runs = await self._around.store.read(read)
+        row, live, runs = await self._context.store.read(read)
         return read_anyway(row), live, runs
 
     async def _occurrences(self, low: str, high: str, limit: int, query: str = "history") -> list[Run]:
-        return await self._around.store.read(
-            lambda _: _read_occurrences(self._around.namespace, low, high, limit, query)
+        return await self._context.store.read(
+            lambda _: _read_occurrences(self._context.namespace, low, high, limit, query)
         )
 
     async def _matching(
@@ -307,9 +307,9 @@ class ScheduleQueries:
             at = following
 
             def one_page(_: int, at: str = at) -> Operation[tuple[Sequence[Row], str | None]]:
-                return page(self._around.namespace, wanted, at, size)
+                return page(self._context.namespace, wanted, at, size)
 
-            rows, following = await self._around.store.read(one_page)
+            rows, following = await self._context.store.read(one_page)
             for schedule in await self._each(map(read_anyway, rows)):
                 if wanted.fits(schedule):
                     yield schedule
@@ -319,7 +319,7 @@ class ScheduleQueries:
 
     async def _each(self, items: Iterable[T]) -> Sequence[T]:
         """Return the items as a sequence. While they are computed, other tasks of the event loop run in between."""
-        return await self._around.computing.each(self._around.namespace, items)
+        return await self._context.computing.each(self._context.namespace, items)
 
     async def list(
         self,
@@ -333,7 +333,7 @@ class ScheduleQueries:
     ) -> list[ScheduleInfo]:
         """Return up to `limit` matching schedules, sorted by name, after the name `after`. `match` is a pattern such as
         `"billing-*"`."""
-        now = self._around.now()
+        now = self._context.now()
         schedules = [one async for one in self._matching(match, tag, state, job, after, limit)]
         return list(await self._each(schedule_info(one, [], [], now) for one in schedules))
 

@@ -12,7 +12,7 @@ from typing import Any
 from ostinato.model import Status
 from ostinato.schedules.decisions.catchup import BATCH, Generated, generate
 from ostinato.schedules.decisions.due_times import count_due, next_time, occurrence
-from ostinato.schedules.decisions.overlap import Verdict, Waiting, process_buffer
+from ostinato.schedules.decisions.overlap import BufferDecision, Waiting, process_buffer
 from ostinato.schedules.decisions.times_not_run import Fresh, Passed, add_rows, row_of
 from ostinato.schedules.model import ROWS, Memory, Occurrence, Overlap, Reason, Schedule, State, Stretch
 from ostinato.when.instants import Micros
@@ -53,7 +53,7 @@ class Live:
 
 
 @dataclass(slots=True)
-class Decision:
+class ScheduleDecision:
     """The decision about one schedule at one moment.
 
     - `schedule`: the schedule after the decision
@@ -81,7 +81,7 @@ class Decision:
 
 def advance(
     schedule: Schedule, live: Sequence[Live], now: Micros, new_id: Callable[[], str], *, batch: int = BATCH
-) -> Decision:
+) -> ScheduleDecision:
     """Decide which due times of a schedule get a run, and which waiting runs start, keep waiting or are dropped. Write
     nothing: the caller can pass the returned decision to `write_decisions`. The schedule in the decision has its new
     `reached` and `next`. If more than `batch` times are due, the next call decides about the others."""
@@ -91,7 +91,7 @@ def advance(
     return complete_if_idle(decision, live)
 
 
-def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[[], str]) -> Decision:
+def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[[], str]) -> ScheduleDecision:
     """Decide that no due time gets a run. `reason` says why. A time that a user skipped keeps the reason ASKED. Waiting
     runs keep waiting.
 
@@ -152,10 +152,10 @@ def pass_over(schedule: Schedule, now: Micros, reason: Reason, new_id: Callable[
             previous=last,
         ),
     )
-    return Decision(replace(after, next=next_time(after)), passed=rows)
+    return ScheduleDecision(replace(after, next=next_time(after)), passed=rows)
 
 
-def complete_if_idle(decision: Decision, live: Sequence[Live]) -> Decision:
+def complete_if_idle(decision: ScheduleDecision, live: Sequence[Live]) -> ScheduleDecision:
     """Complete the schedule of a decision, if `idle` is true for the schedule and no run is unfinished after the
     decision. This sets the schedule's state to COMPLETED, and `decision.completed` to true. Return the same decision.
     `live` has the runs that were unfinished before the decision."""
@@ -179,7 +179,7 @@ def idle(schedule: Schedule) -> bool:
     return over and not schedule.memory.backfills and schedule.state is State.RUNNING
 
 
-def give_up(decision: Decision, waiting: Sequence[Live], reason: Reason) -> None:
+def give_up(decision: ScheduleDecision, waiting: Sequence[Live], reason: Reason) -> None:
     """Drop all runs in `waiting`, which the overlap policy holds back. Add them to `decision.drop`, and count them
     under `reason` in the schedule's memory. None of them may be in `decision.drop` already."""
     decision.drop += [(run, reason, None) for run in waiting]
@@ -195,7 +195,7 @@ def decide(
     now: Micros,
     new_id: Callable[[], str],
     generated: Generated | None = None,
-) -> Decision:
+) -> ScheduleDecision:
     """Decide which of the new `occurrences` and of the waiting runs of a schedule start, wait or never run.
 
     - If `generated` is set, `occurrences` are times of the spec. In the returned decision, the schedule has the values
@@ -204,7 +204,7 @@ def decide(
       change.
     - In both cases, `next` becomes None if no actions remain.
     """
-    decision = Decision(schedule)
+    decision = ScheduleDecision(schedule)
     waiting = sorted((run for run in live if run.waiting), key=lambda run: (run.due, run.id))
     running = sorted((run for run in live if not run.waiting and not run.aside), key=lambda run: (run.due, run.id))
     fresh, previous = _with_windows(schedule, occurrences, new_id)
@@ -253,7 +253,7 @@ def oldest_suffice(schedule: Schedule) -> bool:
     )
 
 
-def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> Decision | None:
+def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> ScheduleDecision | None:
     """Decide which waiting runs start after the end of a run. `live` has all running runs, and at least the two oldest
     waiting runs. Return None if the decision may depend on further waiting runs. The caller must then call `decide`
     with all waiting runs."""
@@ -269,7 +269,7 @@ def decide_by_oldest(schedule: Schedule, live: Sequence[Live], now: Micros) -> D
 
 def _judge(
     schedule: Schedule, queue: Sequence[Waiting], running: Sequence[Live], now: Micros
-) -> tuple[Verdict, tuple[list[Live], bool]]:
+) -> tuple[BufferDecision, tuple[list[Live], bool]]:
     """Apply the overlap policy to `queue`. Return (verdict, (runs to stop, whether to terminate them)).
 
     If the policy stops no runs, the list of runs to stop is empty. Otherwise the list has all runs in `running`, and
@@ -310,7 +310,7 @@ def _with_windows(
     return fresh, previous
 
 
-def _after(schedule: Schedule, memory: Memory, verdict: Verdict, generated: Generated | None) -> Schedule:
+def _after(schedule: Schedule, memory: Memory, verdict: BufferDecision, generated: Generated | None) -> Schedule:
     remaining, token = verdict.remaining, schedule.token
     if remaining != schedule.remaining:
         token += 1
@@ -322,8 +322,8 @@ def _after(schedule: Schedule, memory: Memory, verdict: Verdict, generated: Gene
 
 def _next_memory(
     memory: Memory,
-    decision: Decision,
-    verdict: Verdict,
+    decision: ScheduleDecision,
+    verdict: BufferDecision,
     fresh: Sequence[Fresh],
     previous: Micros | None,
     new_id: Callable[[], str],
@@ -361,7 +361,7 @@ def _next_memory(
     return Memory(counts, coalesced, left_out, moved, kept, previous, stretch, waiting, memory.backfills, ahead=ahead)
 
 
-def _reason(fresh: Fresh, verdict: Verdict) -> tuple[Reason | None, str | None]:
+def _reason(fresh: Fresh, verdict: BufferDecision) -> tuple[Reason | None, str | None]:
     """Return (reason, blocker): why an occurrence does not run, and the id of the run that blocks it. The reason is
     None if the occurrence starts or waits. The blocker is None if no run blocks the occurrence."""
     if fresh.occurrence.reason is not None:

@@ -38,7 +38,7 @@ class Waiting:
 
 
 @dataclass(slots=True)
-class Verdict:
+class BufferDecision:
     """The decision about the occurrences in a buffer. Occurrences are given by their ids.
 
     - `start`: the occurrences that start, in the order of the buffer
@@ -58,9 +58,11 @@ class Verdict:
     remaining: int | None = None
 
 
-def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequence[str], now: Micros) -> Verdict:
+def process_buffer(
+    schedule: Schedule, waiting: Sequence[Waiting], running: Sequence[str], now: Micros
+) -> BufferDecision:
     """Decide about the whole buffer, oldest first. `running` has the ids of the running runs, oldest first."""
-    verdict = Verdict(remaining=schedule.remaining)
+    verdict = BufferDecision(remaining=schedule.remaining)
     slot: Waiting | None = None
     for item in waiting:
         refusal = _refusal(schedule, verdict, item, now)
@@ -94,12 +96,12 @@ def process_buffer(schedule: Schedule, waiting: Sequence[Waiting], running: Sequ
     return verdict
 
 
-def _full(schedule: Schedule, verdict: Verdict, item: Waiting) -> bool:
+def _full(schedule: Schedule, verdict: BufferDecision, item: Waiting) -> bool:
     most = schedule.policies.max_buffer
     return most is not None and not item.manual and len(verdict.keep) >= most
 
 
-def _refusal(schedule: Schedule, verdict: Verdict, item: Waiting, now: Micros) -> Reason | None:
+def _refusal(schedule: Schedule, verdict: BufferDecision, item: Waiting, now: Micros) -> Reason | None:
     """Return the reason why an occurrence may not start, or None if it may. Other runs do not matter here. The possible
     reasons are that no actions remain, that the occurrence is too late, and that the schedule is paused."""
     counted = item.manual and schedule.policies.manual_counts
@@ -118,7 +120,7 @@ def _refusal(schedule: Schedule, verdict: Verdict, item: Waiting, now: Micros) -
     return None
 
 
-def _start(schedule: Schedule, verdict: Verdict, item: Waiting) -> None:
+def _start(schedule: Schedule, verdict: BufferDecision, item: Waiting) -> None:
     verdict.start.append(item.id)
     if _counts(schedule, item) and verdict.remaining is not None:
         verdict.remaining -= 1
@@ -128,7 +130,7 @@ def _counts(schedule: Schedule, item: Waiting) -> bool:
     return not item.manual or schedule.policies.manual_counts
 
 
-def _replace(schedule: Schedule, verdict: Verdict, before: Waiting, by: Waiting) -> None:
+def _replace(schedule: Schedule, verdict: BufferDecision, before: Waiting, by: Waiting) -> None:
     """Start `by` instead of `before`, and move `before` from `verdict.start` to `verdict.dropped`. If `before` was
     counted in `verdict.remaining`, the number of actions left, do not count it any longer."""
     verdict.start.remove(before.id)

@@ -16,7 +16,7 @@ _LOGGED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class ScheduleDeclaration:
     function: Callable[..., Any]
     name: str | None
     options: Mapping[str, Any]
@@ -28,7 +28,7 @@ class Declarations:
 
     name_of: Callable[[Callable[..., Any]], str] = lambda function: function.__name__
     app: str | None = None
-    declared: list[Declaration] = field(default_factory=list)
+    declared: list[ScheduleDeclaration] = field(default_factory=list)
 
     @property
     def origin(self) -> str:
@@ -46,7 +46,7 @@ class Declarations:
             if declaration.function is function or not is_same_function(declaration.function, function):
                 raise self._duplicate(name or self.name_of(function))
             self.declared.remove(declaration)  # its module was imported again
-        self.declared.append(Declaration(function, name, options))
+        self.declared.append(ScheduleDeclaration(function, name, options))
 
     def drafts(self, draft: Callable[..., Schedule]) -> list[Schedule]:
         """Return the declared schedules as drafts. Call this when the node starts: job names may change until then."""

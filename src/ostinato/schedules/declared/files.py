@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeAlias
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from ostinato.documents import Document, Path, Place, Problem, read_document
+from ostinato.documents import Document, DocumentProblem, Path, Place, read_document
 from ostinato.errors import OstinatoError, SpecError, did_you_mean, short_repr, show_wrong
 from ostinato.schedules.actions import NO_KINDS, OPTIONS, ActionKinds, Maker, join_with_or, shapes_of
 from ostinato.schedules.declared.plan import catchup_form, definition
@@ -240,7 +240,7 @@ class _Reading:
         self.problems.append(FileProblem(self._file, place, message, schedule))
 
 
-def _sentence(problem: Problem) -> str:
+def _sentence(problem: DocumentProblem) -> str:
     return f"{problem.message}; {problem.suggestion}" if problem.suggestion else problem.message
 
 

@@ -22,7 +22,7 @@ _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FieldChange:
     """One changed field. `old` is None if the field was not set before, and `new` is None if it is no longer set."""
 
     field: str
@@ -34,7 +34,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlanStep:
     """What a plan does with one schedule.
 
     - `verb`: what is done, for example `create` or `update`; `missing` if the plan's origin declared the schedule
@@ -46,7 +46,7 @@ class Step:
 
     name: str
     verb: Verb
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FieldChange, ...] = ()
     before: tuple[datetime, ...] = ()
     after: tuple[datetime, ...] = ()
     owner: str | None = None
@@ -82,31 +82,31 @@ class Plan:
     - `notes`: warnings
     """
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlanStep, ...] = ()
     pruned: bool = False
     notes: tuple[str, ...] = ()
 
-    def of(self, verb: Verb) -> tuple[Step, ...]:
+    def of(self, verb: Verb) -> tuple[PlanStep, ...]:
         return tuple(step for step in self.steps if step.verb == verb)
 
     @property
-    def create(self) -> tuple[Step, ...]:
+    def create(self) -> tuple[PlanStep, ...]:
         return self.of("create")
 
     @property
-    def update(self) -> tuple[Step, ...]:
+    def update(self) -> tuple[PlanStep, ...]:
         return self.of("update")
 
     @property
-    def unchanged(self) -> tuple[Step, ...]:
+    def unchanged(self) -> tuple[PlanStep, ...]:
         return self.of("unchanged")
 
     @property
-    def missing(self) -> tuple[Step, ...]:
+    def missing(self) -> tuple[PlanStep, ...]:
         return self.of("missing")
 
     @property
-    def conflicts(self) -> tuple[Step, ...]:
+    def conflicts(self) -> tuple[PlanStep, ...]:
         return self.of("taken")
 
     @property
@@ -158,9 +158,9 @@ def steps(
     now: Micros,
     *,
     take: bool = False,
-) -> Iterator[Step]:
+) -> Iterator[PlanStep]:
     """Yield one step for each wanted schedule, and one for each stored schedule that is no longer wanted. The verb of a
-    step (`Step.verb`) says what happens to the schedule.
+    step (`PlanStep.verb`) says what happens to the schedule.
 
     - `wanted`: the schedules that the code or the file declares
     - `stored`: the stored schedules that have the names of wanted ones, as a dict by name
@@ -174,27 +174,27 @@ def steps(
     for schedule in owned:
         if schedule.name not in names:
             before = next_times(schedule, now)
-            yield Step(schedule.name, "missing", before=before, owner=schedule.origin, stored=schedule)
+            yield PlanStep(schedule.name, "missing", before=before, owner=schedule.origin, stored=schedule)
 
 
-def _step(wanted: Schedule, stored: Schedule | None, now: Micros, take: bool) -> Step:
+def _step(wanted: Schedule, stored: Schedule | None, now: Micros, take: bool) -> PlanStep:
     if stored is None:
         after = next_times(replace(wanted, reached=now, updated=now), now)
-        changes = tuple(Change(field, None, value) for field, value in flatten(definition(wanted)))
-        return Step(wanted.name, "create", changes, (), after, wanted.origin, wanted)
+        changes = tuple(FieldChange(field, None, value) for field, value in flatten(definition(wanted)))
+        return PlanStep(wanted.name, "create", changes, (), after, wanted.origin, wanted)
     ours = take or may_take(stored.origin, wanted.origin)
     # If two origins declare the same definition, there is no conflict, and the first one keeps it.
     # A declaration resumes a parked schedule of its own: the cause may have been repaired.
     parked = stored.state is State.PARKED
     if same_definition(stored, wanted) and (not ours or (stored.origin == wanted.origin and not parked)):
-        return Step(wanted.name, "unchanged", owner=stored.origin, wanted=wanted, stored=stored)
+        return PlanStep(wanted.name, "unchanged", owner=stored.origin, wanted=wanted, stored=stored)
     changes = differences(stored, wanted)
     if parked:
-        changes += (Change("state", f"parked: {stored.reason}", "running"),)
+        changes += (FieldChange("state", f"parked: {stored.reason}", "running"),)
     if not ours:
-        return Step(wanted.name, "taken", changes, owner=stored.origin, wanted=wanted, stored=stored)
+        return PlanStep(wanted.name, "taken", changes, owner=stored.origin, wanted=wanted, stored=stored)
     after = next_times(replace(with_definition(stored, wanted), state=State.RUNNING, updated=now), now)
-    return Step(wanted.name, "update", changes, next_times(stored, now), after, stored.origin, wanted, stored)
+    return PlanStep(wanted.name, "update", changes, next_times(stored, now), after, stored.origin, wanted, stored)
 
 
 def may_take(owner: str | None, origin: str | None) -> bool:
@@ -233,16 +233,16 @@ def next_times(schedule: Schedule, now: Micros) -> tuple[datetime, ...]:
         return ()
 
 
-def differences(stored: Schedule, wanted: Schedule) -> tuple[Change, ...]:
+def differences(stored: Schedule, wanted: Schedule) -> tuple[FieldChange, ...]:
     old, new = dict(flatten(definition(stored))), dict(flatten(definition(wanted)))
     fields = list(dict.fromkeys([*new, *old]))
     changes = [
-        Change(field, old.get(field), new.get(field))
+        FieldChange(field, old.get(field), new.get(field))
         for field in fields
         if old.get(field) != new.get(field) or (field in old) != (field in new)  # null differs from no field
     ]
     if stored.origin != wanted.origin:
-        changes.append(Change("origin", stored.origin, wanted.origin))
+        changes.append(FieldChange("origin", stored.origin, wanted.origin))
     return tuple(changes)
 
 

@@ -15,7 +15,7 @@ from ostinato.engine.timers import Fire
 from ostinato.model import Timer
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.decisions.catchup import BATCH
-from ostinato.schedules.decisions.decide import Decision, advance
+from ostinato.schedules.decisions.decide import ScheduleDecision, advance
 from ostinato.schedules.model import Schedule, State
 from ostinato.schedules.operations import backfills
 from ostinato.schedules.operations.fast_path import Firing, plain_firing, write_firings
@@ -69,7 +69,7 @@ def fire_due(
         else:
             plain.append(firing)
     rows = (yield sql("schedules_by_ids", others)) if others else []
-    decisions: list[Decision] = []
+    decisions: list[ScheduleDecision] = []
     parked: list[tuple[Schedule, str]] = []
     for_others: list[Timer] = []
     left = _MAX_TIMES  # occurrences of this beat; a schedule that is far behind needs several beats
@@ -89,7 +89,7 @@ def fire_due(
             decisions.append(decision)
         except Exception as problem:
             parked.append((read_anyway(row), _describe(problem)))
-    refused: list[tuple[Decision, Exception]] = []
+    refused: list[tuple[ScheduleDecision, Exception]] = []
     events: list[Row] = []
     if for_others:
         yield sql("set_timers", [timer_row(timer) for timer in for_others])

@@ -17,7 +17,13 @@ from ostinato.engine.runs import After, Ended
 from ostinato.model import Status, Timer
 from ostinato.schedules.actions import Maker
 from ostinato.schedules.companions import NO_COMPANIONS, Companions, RunVerdict
-from ostinato.schedules.decisions.decide import Decision, complete_if_idle, decide, decide_by_oldest, oldest_suffice
+from ostinato.schedules.decisions.decide import (
+    ScheduleDecision,
+    complete_if_idle,
+    decide,
+    decide_by_oldest,
+    oldest_suffice,
+)
 from ostinato.schedules.model import Outcomes, Schedule
 from ostinato.schedules.operations.fast_path import plain_success
 from ostinato.schedules.operations.load import load_live_runs
@@ -173,11 +179,11 @@ def _conclude_whole(
     return events
 
 
-def decide_waiting(schedules: Sequence[Schedule], now: Micros) -> Operation[list[Decision]]:
+def decide_waiting(schedules: Sequence[Schedule], now: Micros) -> Operation[list[ScheduleDecision]]:
     """Return a decision for each schedule, in order: which waiting runs start, and whether the schedule completes. The
     schedules must be locked. If `decide.oldest_suffice` allows it, only the oldest waiting runs are read."""
     looked = [s for s in schedules if not s.closed and (s.memory.waiting or s.memory.backfills or s.next is None)]
-    decided = {s.id: Decision(s) for s in schedules}
+    decided = {s.id: ScheduleDecision(s) for s in schedules}
     short = [s for s in looked if s.memory.waiting > FIRST and oldest_suffice(s)]
     live = yield from load_live_runs([s.id for s in short], hold=True, first=FIRST)
     done: set[str] = set()

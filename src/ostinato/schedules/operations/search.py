@@ -12,7 +12,7 @@ from ostinato.errors import OstinatoError, did_you_mean
 from ostinato.schedules.model import Schedule, State
 from ostinato.schedules.rows import name_of, read_action_text, read_tags
 from ostinato.store.contract import Operation, Row, Statement, sql
-from ostinato.store.intersect import Source, intersect_keys
+from ostinato.store.intersect import RowSource, intersect_keys
 
 _LABEL = 100  # characters: longer labels do not fit into the index with a name; `Filter.fits` compares the rest
 _LAST = "\U0010ffff"
@@ -104,7 +104,7 @@ def page(namespace: str, wanted: Filter, after: str, limit: int) -> Operation[tu
     if any(text is not None and "\x00" in text for text in (wanted.match, wanted.tag, wanted.job, after)):
         return [], None  # no schedule has such a text
     low, high = max(wanted.prefix, after), wanted.prefix + _LAST
-    sources: list[Source] = []
+    sources: list[RowSource] = []
     for kind, text in (("tag", wanted.tag), ("job", wanted.job)):
         if text is not None:
             sources.append(partial(_labelled, namespace, label(kind, text), high))

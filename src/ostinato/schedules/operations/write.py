@@ -18,7 +18,7 @@ from ostinato.errors import OstinatoError
 from ostinato.model import Run, Status, Timer
 from ostinato.schedules.actions import BEHIND, Maker
 from ostinato.schedules.companions import Companions, InsertedRun, PassedEvent
-from ostinato.schedules.decisions.decide import BACKFILL, Decision, Live
+from ostinato.schedules.decisions.decide import BACKFILL, Live, ScheduleDecision
 from ostinato.schedules.decisions.times_not_run import Fresh, Passed
 from ostinato.schedules.model import Overlap, Reason, Schedule, run_name
 from ostinato.schedules.rows import advance_row, dump, event_row, facts_of_occurrence, occurrence_key
@@ -38,13 +38,13 @@ def next_timer(schedule: Schedule, due: Micros) -> Timer:
 
 
 def write_decisions(
-    decisions: Sequence[Decision],
+    decisions: Sequence[ScheduleDecision],
     now: Micros,
     maker: Maker,
     *,
     inputs: Inputs | None = None,
     save: bool = True,
-    refused: list[tuple[Decision, Exception]] | None = None,
+    refused: list[tuple[ScheduleDecision, Exception]] | None = None,
     not_started: dict[str, str] | None = None,
 ) -> Operation[list[Row]]:
     """Write decisions to the store. Return the events, which the caller writes.
@@ -74,7 +74,7 @@ def write_decisions(
     return events + batch.events + batch.schedule_events
 
 
-def _stop(decision: Decision, now: Micros, kinds: Kinds) -> Operation[list[Row]]:
+def _stop(decision: ScheduleDecision, now: Micros, kinds: Kinds) -> Operation[list[Row]]:
     """Cancel or terminate the runs in `decision.stop`, because the overlap policy stops them. Return the events, which
     the caller writes."""
     events: list[Row] = []
@@ -101,7 +101,7 @@ class _DecisionRows:
     inputs: Inputs
     save: bool
     unfit: Mapping[str, OstinatoError]
-    decisions: list[Decision] = field(default_factory=list)
+    decisions: list[ScheduleDecision] = field(default_factory=list)
     not_started: list[tuple[str, str]] = field(default_factory=list)  # (a run's id, the reason)
     runs: list[Run] = field(default_factory=list)
     accompanied: list[InsertedRun] = field(default_factory=list)
@@ -119,7 +119,7 @@ class _DecisionRows:
     def __post_init__(self) -> None:
         self._lists: list[list[Any]] = [one for one in vars(self).values() if isinstance(one, list)]
 
-    def add(self, decision: Decision) -> None:
+    def add(self, decision: ScheduleDecision) -> None:
         """Add all rows of a decision. If there is an error, add none of them, and raise the error."""
         before = [len(one) for one in self._lists]
         try:
@@ -129,7 +129,7 @@ class _DecisionRows:
                 del rows[length:]
             raise
 
-    def _add(self, decision: Decision) -> None:
+    def _add(self, decision: ScheduleDecision) -> None:
         schedule = decision.schedule
         for fresh in decision.start:
             run = self._add_run(schedule, fresh)
@@ -323,7 +323,7 @@ def _policy(schedule: Schedule, why: Reason, overlap: Overlap | None) -> str | N
             return None
 
 
-def _add_schedule_events(decision: Decision, now: Micros, companions: Companions, events: list[Row]) -> None:
+def _add_schedule_events(decision: ScheduleDecision, now: Micros, companions: Companions, events: list[Row]) -> None:
     schedule = decision.schedule
     companion = companions.get(schedule.companion or "")
     word = _word_passed if companion is None else companion.word_passed or _word_passed

@@ -17,7 +17,7 @@ from ostinato.workflows.model import (
 )
 
 
-class Failure(NamedTuple):
+class RunFailure(NamedTuple):
     """The reason why a run fails. `words` is the message for people."""
 
     failure: FailureClass
@@ -37,7 +37,7 @@ class Verdict(NamedTuple):
 
 def judge(
     run: HandlerRun,
-    failure: Failure,
+    failure: RunFailure,
     policy: Policy,
     now: Micros,
     *,
@@ -67,7 +67,7 @@ def judge(
     return Verdict(kind.status, failures, crashes, logic_failures, blocked)
 
 
-class Start(NamedTuple):
+class RetryStart(NamedTuple):
     """Where the retry of a failed run begins. If `keeps` is true, the retry takes over the failed run's checkpoints,
     reservations and mutation. Otherwise the reservations are released."""
 
@@ -75,7 +75,7 @@ class Start(NamedTuple):
     keeps: bool
 
 
-def follow(run: HandlerRun, mutation: MutationStatus | None) -> Start:
+def follow(run: HandlerRun, mutation: MutationStatus | None) -> RetryStart:
     """Decide where the retry of a failed run begins. `mutation` is the status of the run's mutation, if it has one.
 
     - If the run is a producer's, the retry executes the producer again.
@@ -84,12 +84,12 @@ def follow(run: HandlerRun, mutation: MutationStatus | None) -> Start:
     - Otherwise the retry begins with the handler's method `prepare`.
     """
     if run.type is HandlerType.PRODUCER:
-        return Start(Phase.EXECUTING, keeps=False)
+        return RetryStart(Phase.EXECUTING, keeps=False)
     if run.phase.mutation_settled:
-        return Start(Phase.EMITTING, keeps=True)
+        return RetryStart(Phase.EMITTING, keeps=True)
     if mutation in UNCERTAIN:
-        return Start(Phase.MUTATING, keeps=True)
-    return Start(Phase.PREPARING, keeps=False)
+        return RetryStart(Phase.MUTATING, keeps=True)
+    return RetryStart(Phase.PREPARING, keeps=False)
 
 
 UNCERTAIN = (MutationStatus.IN_FLIGHT, MutationStatus.NEEDS_RECONCILE, MutationStatus.INDETERMINATE)

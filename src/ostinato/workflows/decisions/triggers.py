@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from ostinato.when.instants import Micros
-from ostinato.workflows.definition import Definition
+from ostinato.workflows.definition import WorkflowDefinition
 from ostinato.workflows.model import HandlerState, HandlerType, Policy
 
 
 def choose(
-    definition: Definition, handlers: Iterable[HandlerState], oldest: Mapping[str, str], now: Micros
+    definition: WorkflowDefinition, handlers: Iterable[HandlerState], oldest: Mapping[str, str], now: Micros
 ) -> HandlerState | None:
     """Choose the handler to run now, or None if none is due. `oldest` has the id of each topic's oldest pending event.
 
@@ -44,13 +44,13 @@ def due_at(handler: HandlerState, now: Micros) -> Micros | None:
     return min(times, default=None)
 
 
-def next_look(definition: Definition, handlers: Iterable[HandlerState], now: Micros) -> Micros | None:
+def next_look(definition: WorkflowDefinition, handlers: Iterable[HandlerState], now: Micros) -> Micros | None:
     """Return the earliest time at which a handler is due if no more events arrive, or None if there is no such time."""
     times = [due_at(handler, now) for handler in handlers if handler.name in definition.handlers]
     return min((time for time in times if time is not None), default=None)
 
 
-def oldest_event(definition: Definition, consumer: str, oldest: Mapping[str, str]) -> str | None:
+def oldest_event(definition: WorkflowDefinition, consumer: str, oldest: Mapping[str, str]) -> str | None:
     """Return the id of the oldest pending event in the topics of a consumer, or None if no event is pending. `oldest`
     has the id of each topic's oldest pending event."""
     topics = next((one.subscribes for one in definition.consumers if one.name == consumer), ())

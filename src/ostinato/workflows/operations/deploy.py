@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from ostinato.errors import OstinatoError, is_text, short_repr
 from ostinato.store.contract import Operation
 from ostinato.when.instants import Micros
-from ostinato.workflows.definition import Definition
+from ostinato.workflows.definition import WorkflowDefinition
 from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import FailureClass, HandlerState, HandlerType, Workflow, WorkflowState
 from ostinato.workflows.operations.start_runs import Loaded, advance, go_on, lock
@@ -25,7 +25,7 @@ class Version:
 
     namespace: str
     name: str
-    definition: Definition
+    definition: WorkflowDefinition
     digest: str
     number: int | None = None
     source: str | None = None
@@ -114,7 +114,7 @@ def _create(version: Version, now: Micros) -> Operation[bool]:
     return True
 
 
-def _merge_handlers(loaded: Loaded, before: Definition | None, now: Micros) -> None:
+def _merge_handlers(loaded: Loaded, before: WorkflowDefinition | None, now: Micros) -> None:
     """Add the handlers of a new version to `loaded`. All consumers become due. A producer becomes due if it has no next
     time, or if its schedule differs from `before`, the previous definition. Removed handlers keep their state."""
     definition, id = loaded.definition, loaded.workflow.id

@@ -11,7 +11,6 @@ from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import Micros
 from ostinato.workflows.decisions.failures import UNCERTAIN
 from ostinato.workflows.model import (
-    Choice,
     EventStatus,
     FailureClass,
     HandlerRun,
@@ -21,6 +20,7 @@ from ostinato.workflows.model import (
     Outcome,
     OutcomeStatus,
     Phase,
+    ResolutionChoice,
     RunStatus,
     Workflow,
     WorkflowState,
@@ -107,7 +107,7 @@ def run_now(loaded: Loaded, now: Micros) -> Operation[None]:
     yield from go_on([loaded], now)
 
 
-def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros) -> Operation[None]:
+def resolve(loaded: Loaded, choice: ResolutionChoice, run_id: str | None, now: Micros) -> Operation[None]:
     """Resolve the problem that blocks a workflow. Raises `Conflict` in these cases:
 
     - The workflow has no problem.
@@ -123,7 +123,7 @@ def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros) -> 
         raise Conflict(f"workflow {workflow.name!r} is being fixed; wait for the fixer, or deploy a new version")
     if run_id is not None and run_id != blocked.run_id:
         raise Conflict(f"workflow {workflow.name!r} is blocked by run {blocked.run_id}, not by {run_id}")
-    asked, choice = choice, Choice.RESUME if choice is blocked.failure.put_right else choice
+    asked, choice = choice, ResolutionChoice.RESUME if choice is blocked.failure.put_right else choice
     (row,) = yield statement("workflow_runs", [(blocked.run_id,)])
     record = read_run(row)
     mutations = [read_mutation(row) for row in (yield statement("mutations_of", [(record.run_id,)]))]
@@ -131,14 +131,14 @@ def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros) -> 
     record.updated = max(now, record.updated + 1)
     if blocked.failure is FailureClass.RECONCILIATION:
         yield from _resolve_mutation(loaded, record, mutation, choice, now)
-    elif choice is Choice.RESUME and blocked.failure.resumes_in_place:
+    elif choice is ResolutionChoice.RESUME and blocked.failure.resumes_in_place:
         yield from _resume_run(loaded, record, now)
-    elif choice is Choice.RESUME:
+    elif choice is ResolutionChoice.RESUME:
         workflow.logic_failures = 0
         record.failures = record.crashes = 0
         yield statement("save_workflow_runs", [run_row(record)])
         workflow.blocked = replace(blocked, retry_at=now, fixing=False)
-    elif choice is Choice.SKIP:
+    elif choice is ResolutionChoice.SKIP:
         yield from _skip_run(loaded, record, mutation, now)
     else:
         words = f"{blocked.failure.put_right.value} it, or skip"
@@ -148,7 +148,7 @@ def resolve(loaded: Loaded, choice: Choice, run_id: str | None, now: Micros) -> 
 
 
 def _resolve_mutation(
-    loaded: Loaded, record: HandlerRun, mutation: Mutation | None, choice: Choice, now: Micros
+    loaded: Loaded, record: HandlerRun, mutation: Mutation | None, choice: ResolutionChoice, now: Micros
 ) -> Operation[None]:
     name, blocked = loaded.workflow.name, loaded.workflow.blocked
     assert mutation is not None
@@ -156,20 +156,20 @@ def _resolve_mutation(
     if mutation.status is not MutationStatus.INDETERMINATE:
         raise Conflict(f"workflow {name!r}: it is still being verified whether {mutation.mutator} took effect; wait")
     mutation.updated = now
-    if choice is Choice.TRY_AGAIN:
+    if choice is ResolutionChoice.TRY_AGAIN:
         if not mutation.attempts:
             raise Conflict(f"workflow {name!r}: {mutation.mutator} cannot be asked whether it took effect")
         mutation.status, mutation.attempts, mutation.resolved_by = MutationStatus.NEEDS_RECONCILE, 0, "user_retry"
         yield statement("save_mutations", [mutation_row(mutation)])
         yield from _resume_run(loaded, record, now)
-    elif choice is Choice.DID_NOT_HAPPEN:
+    elif choice is ResolutionChoice.DID_NOT_HAPPEN:
         mutation.status, mutation.resolved_by = MutationStatus.FAILED, "user_assert_failed"
         yield statement("save_mutations", [mutation_row(mutation)])
         record.failures = 0
         yield from _end_run(loaded, record, now, "its mutation did not take effect")
         loaded.workflow.run_id = None
         loaded.workflow.blocked = replace(blocked, failure=FailureClass.TRANSIENT, retry_at=now, checking_at=None)
-    elif choice is Choice.SKIP:
+    elif choice is ResolutionChoice.SKIP:
         yield from _skip_run(loaded, record, mutation, now)
     else:
         raise Conflict(f"workflow {name!r}: choose try_again, did_not_happen or skip")

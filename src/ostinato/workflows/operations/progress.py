@@ -15,7 +15,7 @@ from ostinato.engine.runs import End, end, wake_timer
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import Micros
-from ostinato.workflows.decisions.failures import Failure, judge
+from ostinato.workflows.decisions.failures import RunFailure, judge
 from ostinato.workflows.decisions.triggers import after_commit, clamp_wake, oldest_event
 from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import (
@@ -51,7 +51,7 @@ class NewState(NamedTuple):
     state: str | None
 
 
-class Answer(Enum):
+class ProgressResult(Enum):
     DONE = auto()
     REFUSED = auto()  # the run is no longer this node's
     UNKNOWN_EVENT = auto()  # a reservation names an event that does not exist
@@ -59,7 +59,7 @@ class Answer(Enum):
 
 
 @dataclass(slots=True)
-class Step:
+class ProgressWrite:
     """One write about a claimed run.
 
     - `record`: the run's record after the write
@@ -83,7 +83,7 @@ class Step:
     new_mutation: bool = False
     publications: Publications | None = None
     state: NewState | None = None
-    failure: Failure | None = None
+    failure: RunFailure | None = None
     can_fix: bool = False
     fixed: bool = False
 
@@ -101,7 +101,7 @@ class Step:
         return self.commits or self.cancels or self.failure is not None
 
 
-def write(steps: Sequence[Step], node: str, now: Micros, kinds: Kinds) -> Operation[list[Answer]]:
+def write(steps: Sequence[ProgressWrite], node: str, now: Micros, kinds: Kinds) -> Operation[list[ProgressResult]]:
     """Write steps of runs that `node` holds. Return one answer for each step. A step was written only if its answer is
     `DONE`."""
     answers = yield from _check_fences(steps, node)
@@ -132,12 +132,12 @@ def write(steps: Sequence[Step], node: str, now: Micros, kinds: Kinds) -> Operat
         yield from advance(leaving, now)
     yield from save([one for one in loaded.values() if one.changed and one not in leaving], now)
     return [
-        answer if answer is not None else problems.get(step.run.id, Answer.DONE)
+        answer if answer is not None else problems.get(step.run.id, ProgressResult.DONE)
         for step, answer in zip(steps, answers, strict=True)
     ]
 
 
-def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | None]]:
+def _check_fences(steps: Sequence[ProgressWrite], node: str) -> Operation[list[ProgressResult | None]]:
     """Lock the runs of these steps. Return one of these values for each step:
 
     - `REFUSED`: this node no longer holds the run.
@@ -146,22 +146,22 @@ def _check_fences(steps: Sequence[Step], node: str) -> Operation[list[Answer | N
     """
     rows = yield statement("hold_workflow_runs", [(step.run.id,) for step in steps])
     held = {id: (status, holder, claim, updated) for id, status, holder, claim, updated in rows}
-    answers: list[Answer | None] = []
+    answers: list[ProgressResult | None] = []
     for step in steps:
         status, holder, claim, updated = held.get(step.run.id, (None, None, None, None))
         if claim == step.run.claim and updated == step.record.updated:
-            answers.append(Answer.DONE)
+            answers.append(ProgressResult.DONE)
         elif claim == step.run.claim and holder == node and status == "active" and updated == step.before:
             answers.append(None)
         else:
-            answers.append(Answer.REFUSED)
+            answers.append(ProgressResult.REFUSED)
     return answers
 
 
 # Preparing
 
 
-def _reserve(steps: Sequence[Step], now: Micros) -> Operation[dict[str, Answer]]:
+def _reserve(steps: Sequence[ProgressWrite], now: Micros) -> Operation[dict[str, ProgressResult]]:
     """Reserve the events of each step. If one event of a step cannot be reserved, reserve no events for that step.
     Return a dict with the failed steps. Its keys are the ids of the runs. Its values are the reasons, `UNKNOWN_EVENT`
     or `TAKEN_EVENT`."""
@@ -172,15 +172,15 @@ def _reserve(steps: Sequence[Step], now: Micros) -> Operation[dict[str, Answer]]
         return {}
     rows = yield statement("events_by_message", asked)
     events = {(event.workflow_id, event.topic, event.message_id): event for event in map(read_event, rows)}
-    problems: dict[str, Answer] = {}
+    problems: dict[str, ProgressResult] = {}
     wanted: list[tuple[TopicEvent, str]] = []
     for step in steps:
         for topic, message in dict.fromkeys(step.reserve):
             event = events.get((step.record.workflow_id, topic, message))
             if event is None:
-                problems[step.run.id] = Answer.UNKNOWN_EVENT
+                problems[step.run.id] = ProgressResult.UNKNOWN_EVENT
             elif event.status is not EventStatus.PENDING:
-                problems.setdefault(step.run.id, Answer.TAKEN_EVENT)
+                problems.setdefault(step.run.id, ProgressResult.TAKEN_EVENT)
             else:
                 wanted.append((event, step.run.id))
     granted = [(event.id, run_id) for event, run_id in wanted if run_id not in problems]
@@ -190,14 +190,14 @@ def _reserve(steps: Sequence[Step], now: Micros) -> Operation[dict[str, Answer]]
     return problems
 
 
-def _set_wake(step: Step, loaded: dict[str, Loaded], now: Micros) -> None:
+def _set_wake(step: ProgressWrite, loaded: dict[str, Loaded], now: Micros) -> None:
     assert step.wake is not None
     workflow = loaded[step.record.workflow_id]
     if step.record.handler in workflow.handlers:
         workflow.handler(step.record.handler).wake_at = clamp_wake(step.wake[0], workflow.definition.policy, now)
 
 
-def _write_mutations(steps: Sequence[Step]) -> Operation[None]:
+def _write_mutations(steps: Sequence[ProgressWrite]) -> Operation[None]:
     new = [mutation_row(step.mutation) for step in steps if step.mutation is not None and step.new_mutation]
     changed = [mutation_row(step.mutation) for step in steps if step.mutation is not None and not step.new_mutation]
     if new:
@@ -209,7 +209,7 @@ def _write_mutations(steps: Sequence[Step]) -> Operation[None]:
 # Committing
 
 
-def _commit(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[None]:
+def _commit(steps: Sequence[ProgressWrite], loaded: dict[str, Loaded], now: Micros) -> Operation[None]:
     """Commit runs: publish events, mark reserved events as consumed or skipped, and store the handlers' new state."""
     if not steps:
         return
@@ -252,7 +252,7 @@ def _end_fix(loaded: Loaded, fixed: bool, now: Micros) -> None:
         loaded.tell(now, "workflow:needs_attention", **details)
 
 
-def _cancel(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
+def _cancel(steps: Sequence[ProgressWrite], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
     """Cancel runs whose handler no longer exists, and release the events that these runs reserved. Return an `End` for
     each run, which the caller must pass to `end`."""
     if not steps:
@@ -266,7 +266,7 @@ def _cancel(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Op
     return [End(step.run, Status.CANCELLED, reason) for step in steps]
 
 
-def _settled_as(step: Step) -> str:
+def _settled_as(step: ProgressWrite) -> str:
     outcome = read_outcome(step.record.outcome)
     return EventStatus.SKIPPED if outcome.status is OutcomeStatus.SKIPPED else EventStatus.CONSUMED
 
@@ -283,7 +283,7 @@ def write_outcome(outcome: Outcome) -> str:
 
 
 def _publish(
-    steps: Sequence[Step], causes: dict[str, list[str]], loaded: dict[str, Loaded], now: Micros
+    steps: Sequence[ProgressWrite], causes: dict[str, list[str]], loaded: dict[str, Loaded], now: Micros
 ) -> Operation[None]:
     inputs = [
         (new.id, step.record.workflow_id, new.source, new.type, new.external_id, new.title, now, 0)
@@ -293,7 +293,7 @@ def _publish(
     ]
     if inputs:
         yield statement("insert_inputs", inputs)
-    published: dict[tuple[str, str, str], tuple[Step, Publication]] = {}
+    published: dict[tuple[str, str, str], tuple[ProgressWrite, Publication]] = {}
     for step in steps:
         for publication in step.publications.events if step.publications is not None else ():
             key = step.record.workflow_id, publication.topic, publication.message_id
@@ -343,7 +343,7 @@ def _note_arrival(event: TopicEvent, loaded: dict[str, Loaded]) -> None:
         workflow.handler(consumer.name).dirty = True
 
 
-def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micros) -> None:
+def _wake_consumers(steps: Iterable[ProgressWrite], loaded: dict[str, Loaded], now: Micros) -> None:
     """For each consumer that has committed a run in `steps`, set the time of its next run. The caller must have called
     `read_oldest`."""
     for step in steps:
@@ -370,7 +370,7 @@ def _wake_consumers(steps: Iterable[Step], loaded: dict[str, Loaded], now: Micro
 # Failing
 
 
-def _fail(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
+def _fail(steps: Sequence[ProgressWrite], loaded: dict[str, Loaded], now: Micros) -> Operation[list[End]]:
     """Block the workflows of failed runs. Return an `End` for each run, which the caller must pass to `end`. The `End`
     has the status `WAITING` if the same run continues later, and otherwise `FAILED`."""
     ends: list[End] = []
@@ -395,7 +395,7 @@ def _fail(steps: Sequence[Step], loaded: dict[str, Loaded], now: Micros) -> Oper
 def block(
     loaded: Loaded,
     record: HandlerRun,
-    failure: Failure,
+    failure: RunFailure,
     now: Micros,
     *,
     can_fix: bool = False,

@@ -12,9 +12,9 @@ from ostinato.engine.runs import start
 from ostinato.model import Run, Timer
 from ostinato.store.contract import Operation, Row, sql
 from ostinato.when.instants import SECOND, Micros
-from ostinato.workflows.decisions.failures import Start, follow
+from ostinato.workflows.decisions.failures import RetryStart, follow
 from ostinato.workflows.decisions.triggers import choose, next_look
-from ostinato.workflows.definition import Definition
+from ostinato.workflows.definition import WorkflowDefinition
 from ostinato.workflows.ids import new_id
 from ostinato.workflows.model import (
     KIND,
@@ -54,7 +54,7 @@ class Loaded:
     """
 
     workflow: Workflow
-    definition: Definition
+    definition: WorkflowDefinition
     handlers: dict[str, HandlerState]
     actor: str | None = None
     oldest: dict[str, str] = field(default_factory=dict)
@@ -235,7 +235,7 @@ class Retry:
 
     failed: HandlerRun
     mutation: Mutation | None
-    start: Start
+    start: RetryStart
     run_id: str = ""
 
     def begin(self, loaded: Loaded, now: Micros) -> tuple[Run, HandlerRun]:

@@ -30,7 +30,7 @@ from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, sql
 from ostinato.when.instants import SECOND, Micros, to_datetime
 from ostinato.workflows.decisions.effect_keys import EarlierCall, effect_key, key_of_call
-from ostinato.workflows.decisions.failures import UNCERTAIN, Failure
+from ostinato.workflows.decisions.failures import UNCERTAIN, RunFailure
 from ostinato.workflows.decisions.reconciliation import after_attempt
 from ostinato.workflows.declaration import WorkflowCode
 from ostinato.workflows.definition import ConsumerDefinition, ProducerDefinition
@@ -48,10 +48,17 @@ from ostinato.workflows.model import (
     Publications,
     RunStatus,
 )
-from ostinato.workflows.operations.progress import Answer, NewState, Step, read_outcome, write, write_outcome
+from ostinato.workflows.operations.progress import (
+    NewState,
+    ProgressResult,
+    ProgressWrite,
+    read_outcome,
+    write,
+    write_outcome,
+)
 from ostinato.workflows.rows import to_json as dump
 from ostinato.workflows.runtime.calls import Called, call_in_task
-from ostinato.workflows.runtime.codes import Codes
+from ostinato.workflows.runtime.codes import WorkflowCodes
 from ostinato.workflows.runtime.context import (
     HandlerContext,
     MutationRequest,
@@ -73,21 +80,21 @@ _TRIES = 3  # how often `prepare` is called if the events that it reserves have 
 CLEAR = object()  # a handler returns it to clear its state; returning None keeps the state
 
 
-class Refused(Exception):
+class WorkflowClaimLost(Exception):
     """Raised if this node no longer holds the run."""
 
 
 class WorkflowBody:
     """Executes claimed runs of workflows."""
 
-    def __init__(self, engine: Engine, codes: Codes, tools: Tools, fix: Callable[..., Awaitable[bool]]) -> None:
+    def __init__(self, engine: Engine, codes: WorkflowCodes, tools: Tools, fix: Callable[..., Awaitable[bool]]) -> None:
         self._engine = engine
         self._store = engine.store
         self.bodies = engine.bodies
         self.codes = codes
         self.tools = tools
         self.fix = fix
-        self._steps: Committer[Step, Answer] = Committer(self._commit, self._trouble)
+        self._steps: Committer[ProgressWrite, ProgressResult] = Committer(self._commit, self._trouble)
 
     def start(self) -> None:
         self._steps.start()
@@ -106,7 +113,7 @@ class WorkflowBody:
                 await self._leave_to_others(run, loaded)
             else:
                 await _Attempt(self, run, loaded, code).go()
-        except Refused:
+        except WorkflowClaimLost:
             log.warning("a run of a workflow was taken over", action="workflow_run_refused", run=run.id)
         except StoreUnavailable:
             raise  # the engine hands the run back
@@ -117,18 +124,18 @@ class WorkflowBody:
     async def _fail_internally(self, run: Run, problem: Exception) -> None:
         record = (await read_patiently(self._store, lambda _: load_run(run.id))).record
         before, record.updated = record.updated, max(self.now(), record.updated + 1)
-        failure = Failure(FailureClass.INTERNAL, describe(problem))
-        await self._steps.write(Step(run, record, before, failure=failure))
+        failure = RunFailure(FailureClass.INTERNAL, describe(problem))
+        await self._steps.write(ProgressWrite(run, record, before, failure=failure))
 
-    async def write(self, step: Step) -> Answer:
+    async def write(self, step: ProgressWrite) -> ProgressResult:
         answer = await self._steps.write(step)
-        if answer is Answer.REFUSED:
-            raise Refused
+        if answer is ProgressResult.REFUSED:
+            raise WorkflowClaimLost
         return answer
 
-    async def _commit(self, steps: Sequence[Step]) -> list[Answer]:
+    async def _commit(self, steps: Sequence[ProgressWrite]) -> list[ProgressResult]:
         now = self.now()
-        answers: dict[int, Answer] = {}
+        answers: dict[int, ProgressResult] = {}
         for node in {step.run.node or "" for step in steps}:
             held = [step for step in steps if (step.run.node or "") == node]
             written = await self._store.run(lambda _, held=held, node=node: self._write_copies(held, node, now))  # type: ignore[misc]
@@ -136,7 +143,7 @@ class WorkflowBody:
         self._engine.nudge()
         return [answers[id(step)] for step in steps]
 
-    def _write_copies(self, steps: Sequence[Step], node: str, now: Micros) -> Operation[list[Answer]]:
+    def _write_copies(self, steps: Sequence[ProgressWrite], node: str, now: Micros) -> Operation[list[ProgressResult]]:
         return write([_copy(step) for step in steps], node, now, self._engine.kinds)
 
     def _trouble(self, problem: Exception) -> None:
@@ -159,7 +166,7 @@ class WorkflowBody:
         self._engine.nudge()
 
 
-def _copy(step: Step) -> Step:
+def _copy(step: ProgressWrite) -> ProgressWrite:
     """Copy a step with its records. Each try of a transaction changes the records, so each try needs its own copy."""
     mutation = None if step.mutation is None else replace(step.mutation)
     return replace(step, record=replace(step.record), mutation=mutation)
@@ -240,7 +247,7 @@ class _Attempt:
             try:
                 prepared, reserve = _read_result(returned, consumer)
             except OstinatoError as problem:
-                await self._fail(Failure(FailureClass.LOGIC, str(problem)), Phase.PREPARING)
+                await self._fail(RunFailure(FailureClass.LOGIC, str(problem)), Phase.PREPARING)
                 return False
             now = self._body.now()
             self._wake = (wake_time(prepared, now),)
@@ -250,17 +257,19 @@ class _Attempt:
                 record.phase = Phase.EMITTING
                 return True
             answer = await self._write(Phase.PREPARED, reserve=reserve, wake=self._wake)
-            if answer is Answer.DONE:
+            if answer is ProgressResult.DONE:
                 self._wake = None
                 loaded = await read_patiently(self._body._store, lambda _: load_run(self._run.id))
                 self._loaded.events = loaded.events
                 return True
             record.phase = Phase.PREPARING
-            if answer is Answer.UNKNOWN_EVENT:
+            if answer is ProgressResult.UNKNOWN_EVENT:
                 words = f"prepare reserves events that do not exist: {short_repr(reserve)}"
-                await self._fail(Failure(FailureClass.LOGIC, words), Phase.PREPARING)
+                await self._fail(RunFailure(FailureClass.LOGIC, words), Phase.PREPARING)
                 return False
-        await self._fail(Failure(FailureClass.TRANSIENT, "others skip the events it wants to reserve"), Phase.PREPARING)
+        await self._fail(
+            RunFailure(FailureClass.TRANSIENT, "others skip the events it wants to reserve"), Phase.PREPARING
+        )
         return False
 
     async def _mutate(self, consumer: ConsumerDefinition, handler: Any, prepared: PreparedRun) -> Outcome | None:
@@ -353,7 +362,7 @@ class _Attempt:
         if answer is not None and answer.status is MutationStatus.FAILED:
             mutation.status, mutation.next_at, mutation.resolved_by = MutationStatus.FAILED, None, "reconciliation"
             words = f"{mutation.mutator!r} did not take effect: {mutation.error or 'its call was cut off'}"
-            await self._fail(Failure(FailureClass.TRANSIENT, words), Phase.MUTATING, mutation=mutation)
+            await self._fail(RunFailure(FailureClass.TRANSIENT, words), Phase.MUTATING, mutation=mutation)
             return False
         if answer is None:
             mutation.status, mutation.next_at = MutationStatus.INDETERMINATE, None
@@ -393,7 +402,7 @@ class _Attempt:
             words = f"Verifying whether {mutation.mutator} took effect"
         else:
             words = f"Nobody knows whether {mutation.mutator} took effect: {mutation.error or 'its call was cut off'}"
-        await self._fail(Failure(FailureClass.RECONCILIATION, words), Phase.MUTATING, mutation=mutation)
+        await self._fail(RunFailure(FailureClass.RECONCILIATION, words), Phase.MUTATING, mutation=mutation)
 
     # Fixing
 
@@ -425,10 +434,10 @@ class _Attempt:
         await self._fail(failure, phase)
         return _FAILED
 
-    def _failure_of(self, called: Called, phase: Phase) -> Failure | None:
+    def _failure_of(self, called: Called, phase: Phase) -> RunFailure | None:
         if called.late:
             seconds = self._policy.phase_timeout / SECOND
-            return Failure(FailureClass.LOGIC, f"{phase.value} took longer than {seconds:g} s")
+            return RunFailure(FailureClass.LOGIC, f"{phase.value} took longer than {seconds:g} s")
         if called.problem is None or isinstance(called.problem, MutationRequested):
             return None
         failure = classify_handler(called.problem)
@@ -464,12 +473,12 @@ class _Attempt:
             try:
                 text = to_json(returned, "the state")
             except OstinatoError as problem:
-                await self._fail(Failure(FailureClass.LOGIC, str(problem)), phase)
+                await self._fail(RunFailure(FailureClass.LOGIC, str(problem)), phase)
                 return
             if len(text) > self._policy.max_state_bytes:
                 most = self._policy.max_state_bytes
                 words = f"the state is {len(text):,} bytes of JSON; at most {most:,} are kept"
-                await self._fail(Failure(FailureClass.LOGIC, words), phase)
+                await self._fail(RunFailure(FailureClass.LOGIC, words), phase)
                 return
             state = NewState(text)
         self._record.status = RunStatus.COMMITTED
@@ -494,7 +503,7 @@ class _Attempt:
             self._record.status = RunStatus.CANCELLED
             await self._write(self._record.phase)
 
-    async def _fail(self, failure: Failure, phase: Phase, mutation: Mutation | None = None) -> None:
+    async def _fail(self, failure: RunFailure, phase: Phase, mutation: Mutation | None = None) -> None:
         can_fix = self._code.fixer is not None
         await self._write(phase, failure=failure, mutation=mutation, can_fix=can_fix, wake=self._wake)
 
@@ -503,14 +512,14 @@ class _Attempt:
         """The run's mutation if it is unknown whether the mutation took effect. Otherwise None."""
         return self._mutation if self._mutation is not None and self._mutation.status in UNCERTAIN else None
 
-    async def _write(self, phase: Phase, **step: Any) -> Answer:
+    async def _write(self, phase: Phase, **step: Any) -> ProgressResult:
         record, before = self._record, self._record.updated
         now = self._body.now()
         record.phase, record.updated = phase, max(now, before + 1)
         if step.get("mutation") is not None:
             step["mutation"].updated = record.updated
-        answer = await self._body.write(Step(self._run, record, before, **step))
-        if answer is not Answer.DONE:
+        answer = await self._body.write(ProgressWrite(self._run, record, before, **step))
+        if answer is not ProgressResult.DONE:
             record.updated = before
         return answer
 

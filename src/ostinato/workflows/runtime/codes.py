@@ -10,7 +10,7 @@ from ostinato.workflows.declaration import WorkflowCode
 from ostinato.workflows.model import Workflow
 
 
-class Codes:
+class WorkflowCodes:
     """The code of workflows in this process: declared, deployed or loaded by import path."""
 
     def __init__(self) -> None:
@@ -22,7 +22,7 @@ class Codes:
             raise OstinatoError(f"there is a workflow {code.name!r} already; give one of them another name")
         self.declared[code.name] = code
 
-    def take_over(self, before: Codes) -> None:
+    def take_over(self, before: WorkflowCodes) -> None:
         """Copy the declarations of `before`, the instance that this instance replaces."""
         self.declared |= before.declared
 

@@ -33,7 +33,7 @@ from ostinato.errors import (
 from ostinato.model import Json
 from ostinato.store.contract import Operation, Row, Store
 from ostinato.when.instants import Micros, to_datetime
-from ostinato.workflows.decisions.failures import Failure
+from ostinato.workflows.decisions.failures import RunFailure
 from ostinato.workflows.definition import Topic
 from ostinato.workflows.errors import HandlerFailed, LogicError, PhaseViolation
 from ostinato.workflows.model import FailureClass, HandlerRun, NewInput, Phase, Publication, Publications, TopicEvent
@@ -154,7 +154,7 @@ class HandlerContext:
     _tools: Tools
     _publishes: tuple[str, ...]
     _subscribes: tuple[str, ...] = ()
-    failure: Failure | None = None
+    failure: RunFailure | None = None
     requested: MutationRequest | None = None
     published: Publications = field(default_factory=Publications)
     _over: bool = False
@@ -324,7 +324,7 @@ class HandlerContext:
 
     def _refuse(self, words: str) -> PhaseViolation:
         """Record a logic error, so that the run fails even if the error is caught. Return the exception to raise."""
-        self.failure = self.failure or Failure(FailureClass.LOGIC, words)
+        self.failure = self.failure or RunFailure(FailureClass.LOGIC, words)
         return PhaseViolation(words)
 
     def _subscribed(self, topic: Topic | str, operation: str) -> str:
@@ -348,23 +348,25 @@ def is_cancelled(problem: BaseException) -> bool:
     return isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling() > 0
 
 
-def classify(problem: BaseException, what: str) -> Failure:
+def classify(problem: BaseException, what: str) -> RunFailure:
     """Return the failure for an error of a reader or a mutator. `what` names the reader or mutator in the message."""
     if isinstance(problem, HandlerFailed):
-        return Failure(problem.failure, shorten(error_text(problem)))
+        return RunFailure(problem.failure, shorten(error_text(problem)))
     if isinstance(problem, TimeoutError | ConnectionError | StoreError):
-        return Failure(FailureClass.TRANSIENT, f"{what}: {describe(problem)}")
+        return RunFailure(FailureClass.TRANSIENT, f"{what}: {describe(problem)}")
     log.warning(f"{what} raised an error without a class", action="workflow_unclassified", exc_info=problem)
-    return Failure(FailureClass.INTERNAL, f"{what}: {describe(problem)}")
+    return RunFailure(FailureClass.INTERNAL, f"{what}: {describe(problem)}")
 
 
-def classify_handler(problem: BaseException) -> Failure:
+def classify_handler(problem: BaseException) -> RunFailure:
     """Return the failure for an error that a handler raised."""
     if isinstance(problem, HandlerFailed):
-        return Failure(problem.failure, shorten(error_text(problem)))
+        return RunFailure(problem.failure, shorten(error_text(problem)))
     if not isinstance(problem, Exception):
-        return Failure(FailureClass.LOGIC, f"the handler raised {describe(problem)}")
-    return Failure(FailureClass.TRANSIENT if isinstance(problem, StoreError) else FailureClass.LOGIC, describe(problem))
+        return RunFailure(FailureClass.LOGIC, f"the handler raised {describe(problem)}")
+    return RunFailure(
+        FailureClass.TRANSIENT if isinstance(problem, StoreError) else FailureClass.LOGIC, describe(problem)
+    )
 
 
 def describe(problem: BaseException) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ostinato.store.contract import Operation
-from ostinato.workflows.definition import Definition
+from ostinato.workflows.definition import WorkflowDefinition
 from ostinato.workflows.model import HandlerRun, HandlerState, HandlerType, Mutation, Phase, TopicEvent, Workflow
 from ostinato.workflows.rows import read_definition, read_event, read_handler, read_mutation, read_run, read_workflow
 from ostinato.workflows.store import statement
@@ -17,7 +17,7 @@ class LoadedRun:
 
     record: HandlerRun
     workflow: Workflow
-    definition: Definition
+    definition: WorkflowDefinition
     handler: HandlerState | None
     mutation: Mutation | None
     events: list[TopicEvent]

@@ -10,7 +10,7 @@ from typing import Any
 
 from ostinato.when.instants import SECOND, Micros, to_datetime
 from ostinato.workflows.decisions.triggers import next_look
-from ostinato.workflows.definition import Definition
+from ostinato.workflows.definition import WorkflowDefinition
 from ostinato.workflows.model import (
     FailureClass,
     HandlerRun,
@@ -154,7 +154,7 @@ def issue_of(workflow: Workflow, now: Micros) -> str | None:
     return blocked.reason
 
 
-def timing_of(workflow: Workflow, definition: Definition, handlers: Iterable[HandlerState], now: Micros) -> str:
+def timing_of(workflow: Workflow, definition: WorkflowDefinition, handlers: Iterable[HandlerState], now: Micros) -> str:
     """Describe when the producers run: `Checks every 5 minutes · next in 3 min`."""
     schedules = "; ".join(dict.fromkeys(producer.schedule.describe() for producer in definition.producers))
     words = schedules or "Runs when events come"

@@ -22,9 +22,8 @@ from ostinato.faces.cli import agent_campaign_commands, waiting
 from ostinato.faces.cli.agent_arguments import CampaignFlags, read_segment
 from ostinato.faces.cli.agent_campaign_commands import count_words
 from ostinato.faces.cli.main import app
-from ostinato.faces.cli.output import Output
-from ostinato.faces.cli.session import Place as ConnectedPlace
-from ostinato.faces.cli.session import Session
+from ostinato.faces.cli.output import CommandOutput
+from ostinato.faces.cli.session import Session, StoreOrServer
 from tests.support.commands import Place
 from tests.support.greetings import ALL, FOR_ADA, ROUTINE, declare_greeter
 from tests.support.web import Live, wait_for_news
@@ -202,7 +201,7 @@ def test_progress_is_drawn_and_ctrl_c_leaves_the_campaign_alone(
         if total is not None:
             has_total.set()
 
-    class Drawing(Output):
+    class Drawing(CommandOutput):
         def progress(self, what: str, total: float | None = None) -> Any:
             return nullcontext(draw)
 
@@ -210,7 +209,7 @@ def test_progress_is_drawn_and_ctrl_c_leaves_the_campaign_alone(
 
     async def main(url: str) -> str:
         async with Client(url, patience=5) as client:
-            session = Session(client, Drawing(), ConnectedPlace("", url))
+            session = Session(client, Drawing(), StoreOrServer("", url))
             calls = client.agents.campaigns("buddy")
             sent = await calls.send(ALL, flow="greet", allow_session_bootstrap=True, local_time=later())
             watching = asyncio.ensure_future(agent_campaign_commands.watch(session, "buddy", sent["id"]))

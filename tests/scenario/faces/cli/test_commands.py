@@ -15,9 +15,8 @@ from ostinato import Ostinato
 from ostinato.faces.cli import waiting
 from ostinato.faces.cli.main import Later, app
 from ostinato.faces.cli.options import RunOptions, ScheduleOptions
-from ostinato.faces.cli.output import Output
-from ostinato.faces.cli.session import Place as ConnectedPlace
-from ostinato.faces.cli.session import Session, connect
+from ostinato.faces.cli.output import CommandOutput
+from ostinato.faces.cli.session import Session, StoreOrServer, connect
 from ostinato.faces.http.shapes.runs import Start
 from ostinato.faces.http.shapes.schedules import Definition
 from ostinato.store.contract import Operation
@@ -282,14 +281,14 @@ def test_waiting_for_a_backfill_without_a_node_says_so(
     begun = place.json("schedules", "backfill", "hourly", *range_)["backfill"]
     shown = asyncio.Event()
 
-    class Drawing(Output):
+    class Drawing(CommandOutput):
         def progress(self, what: str, total: float | None = None) -> Any:
             return nullcontext(lambda *_, **__: shown.set())
 
     async def wait() -> list[Any]:
         names = ("OSTINATO_STORE", "OSTINATO_SERVER", "OSTINATO_NAMESPACE")
         store, server, namespace = (place.environ.get(name) for name in names)
-        where = ConnectedPlace(store or "", server, namespace=namespace)
+        where = StoreOrServer(store or "", server, namespace=namespace)
         async with connect(where) as client, asyncio.timeout(20):
             session = Session(client, Drawing(), where)
             ended = asyncio.ensure_future(waiting.wait_for_backfills(session, [("hourly", begun)]))

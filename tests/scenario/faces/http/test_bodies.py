@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ostinato import OstinatoError
-from ostinato.faces.http.bodies import NotJson, read_body
+from ostinato.faces.http.bodies import UnreadableBody, read_body
 from tests.support.http_journeys import ASKING
 from tests.support.journey_documents import text
 from tests.support.web import V1, Api, run
@@ -51,7 +51,7 @@ SIDE_BY_SIDE = text(
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(body: bytes, place: str, words: str) -> None:
-    with pytest.raises(NotJson) as refused:
+    with pytest.raises(UnreadableBody) as refused:
         read_body(body)
     assert f"{place}: " in str(refused.value)
     assert words in str(refused.value)

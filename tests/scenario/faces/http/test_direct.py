@@ -8,7 +8,7 @@ from typing import Any
 
 from ostinato.faces.http import server
 from ostinato.faces.http.in_process import _MODULES, Direct, Failed, _bound
-from ostinato.faces.http.routing import Call
+from ostinato.faces.http.routing import DeclaredCall
 from ostinato.flows import ConsoleTransport
 from ostinato.ways import all_ways
 from tests.support.web import Api, run
@@ -207,5 +207,5 @@ def test_every_call_of_the_api_can_be_made_inside_a_process() -> None:
     words = {call.path.strip("/").split("/")[0].partition(":")[0].partition(".")[0] for call in served}
     assert words - {*_MODULES, *all_ways().routers} == {"health", "metrics"}  # what only a server has
     for call in served:
-        assert isinstance(call, Call)
+        assert isinstance(call, DeclaredCall)
         assert _bound(call).parameters is not None

@@ -15,7 +15,7 @@ from ostinato.journeys.language import Definition
 from ostinato.journeys.machine.decision import Compensate, Decision
 from ostinato.journeys.rows import JourneyRecord, read_record
 from ostinato.journeys.rows import insert_row as insert_journey
-from ostinato.journeys.runtime.commit import Change, write_changes
+from ostinato.journeys.runtime.commit import InstanceChange, write_changes
 from ostinato.journeys.runtime.compensation import compensation_id
 from ostinato.journeys.runtime.load import load_instance
 from ostinato.journeys.store import statement
@@ -224,7 +224,7 @@ async def test_a_change_that_is_tried_again_does_not_compensate_for_its_first_tr
             yield sql("runs_by_ids", [(run.id,)])
             return problems.pop() if problems else []
 
-        change = Change(loaded.run, loaded.definition, loaded.record, loaded.record)
+        change = InstanceChange(loaded.run, loaded.definition, loaded.record, loaded.record)
         change.extra_writes = [write_or_refuse]
         change.on_problem = lambda _: Decision(loaded.record.instance, (Compensate({}, {}),))
 

@@ -11,7 +11,14 @@ from typing import Any
 import httpcore
 import pytest
 
-from ostinato.engine.http.egress import Answer, Egress, EgressFailed, EgressPolicy, EgressRefused, EgressTimedOut
+from ostinato.engine.http.egress import (
+    Egress,
+    EgressFailed,
+    EgressPolicy,
+    EgressRefused,
+    EgressResponse,
+    EgressTimedOut,
+)
 from ostinato.errors import OstinatoError
 from tests.support.service import Reply, Service
 
@@ -42,7 +49,7 @@ class Nowhere(httpcore.AsyncNetworkBackend):
         raise httpcore.ConnectError("there is nothing there")
 
 
-def get(egress: Egress, url: str, method: str = "GET", **options: Any) -> Answer:
+def get(egress: Egress, url: str, method: str = "GET", **options: Any) -> EgressResponse:
     return asyncio.run(egress.request(method, url, **options))
 
 

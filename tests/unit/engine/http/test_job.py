@@ -11,7 +11,7 @@ from hypothesis import given as given_by
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from ostinato.engine.http.egress import Answer, Egress
+from ostinato.engine.http.egress import Egress, EgressResponse
 from ostinato.engine.http.job import check_http, http_handler, read_retry_after, text_of
 from ostinato.engine.http.secrets import Resolved
 from ostinato.errors import OstinatoError
@@ -141,7 +141,7 @@ def test_the_pause_a_server_asks_for_is_read_and_bounded(value: str | None, seco
 @pytest.mark.parametrize("charset", "punycode idna utf-7 unicode_escape base64 zlib nonsense utf-8".split())
 def test_an_answer_in_a_charset_that_takes_long_is_read_as_utf_8(charset: str) -> None:
     content = b"a-" + b"\xc3\xa9" + b"zz99" * 50_000
-    answer = Answer(200, httpx.Headers({"content-type": f"text/plain; charset={charset}"}), content, False, 0)
+    answer = EgressResponse(200, httpx.Headers({"content-type": f"text/plain; charset={charset}"}), content, False, 0)
     begin = time.process_time()
     assert (text_of(answer, Resolved(None, frozenset())) or "").startswith("a-ézz99")
     assert time.process_time() - begin < 1
@@ -151,5 +151,5 @@ def test_an_answer_in_a_charset_that_takes_long_is_read_as_utf_8(charset: str) -
 def test_an_answer_is_read_in_the_charset_that_it_names(charset: str) -> None:
     text = "ж日" if charset in ("Shift_JIS", "euc-jp", "gb18030") else "ж" if charset == "koi8-r" else "abc"
     headers = httpx.Headers({"content-type": f"text/plain; charset={charset}"})
-    answer = Answer(200, headers, text.encode(charset), False, 0)
+    answer = EgressResponse(200, headers, text.encode(charset), False, 0)
     assert text_of(answer, Resolved(None, frozenset())) == text

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from ostinato.engine.http.egress import Egress, EgressTimedOut
-from ostinato.engine.http.host_names import Resolver, looks_up_for
+from ostinato.engine.http.host_names import HostNameResolver, looks_up_for
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 def test_calls_to_silent_names_end_and_take_no_thread_that_others_need(asked: list[str]) -> None:
     async def main() -> None:
-        egress = Egress(resolve=Resolver())
+        egress = Egress(resolve=HostNameResolver())
         calls = [egress.request("GET", f"http://silent{n}.example/", connect_timeout=0.2) for n in range(60)]
         begin = time.monotonic()
         tasks = [asyncio.create_task(call) for call in calls]
@@ -51,7 +51,7 @@ def test_calls_to_silent_names_end_and_take_no_thread_that_others_need(asked: li
 
 def test_callers_of_one_name_share_a_look_up(asked: list[str]) -> None:
     async def main() -> list[Any]:
-        resolver = Resolver()
+        resolver = HostNameResolver()
         calls = [Egress(resolve=resolver).request("GET", "http://silent.example/", timeout=0.1) for _ in range(100)]
         results = await asyncio.gather(*calls, return_exceptions=True)
         assert await asyncio.gather(*(resolver("one.example", 80) for _ in range(5))) == [["127.0.0.1"]] * 5
@@ -62,12 +62,12 @@ def test_callers_of_one_name_share_a_look_up(asked: list[str]) -> None:
 
 
 def test_a_namespace_leaves_places_to_others_however_many_silent_names_it_asks_for(asked: list[str]) -> None:
-    async def look_up(resolver: Resolver, namespace: str, host: str) -> Any:
+    async def look_up(resolver: HostNameResolver, namespace: str, host: str) -> Any:
         looks_up_for.set(namespace)
         return await resolver(host, 80)
 
     async def main() -> None:
-        resolver = Resolver(most=4)
+        resolver = HostNameResolver(most=4)
         silent = [asyncio.create_task(look_up(resolver, "greedy", f"silent{n}.example")) for n in range(80)]
         waiting = asyncio.create_task(look_up(resolver, "greedy", "fine.example"))
         await asyncio.sleep(0.01)
@@ -84,7 +84,7 @@ def test_a_namespace_leaves_places_to_others_however_many_silent_names_it_asks_f
 
 def test_a_call_beyond_the_share_waits_as_long_as_its_timeout_allows(asked: list[str]) -> None:
     async def main() -> None:
-        egress = Egress(resolve=Resolver(most=2))
+        egress = Egress(resolve=HostNameResolver(most=2))
         first = asyncio.create_task(egress.request("GET", "http://silent.example/", timeout=0.3))
         await asyncio.sleep(0.01)
         with pytest.raises(EgressTimedOut, match=r"no connection to 'other\.example'"):
@@ -98,7 +98,7 @@ def test_a_call_beyond_the_share_waits_as_long_as_its_timeout_allows(asked: list
 
 def test_a_name_that_waits_is_looked_up_when_another_is_found(asked: list[str]) -> None:
     async def main() -> None:
-        resolver = Resolver(most=1)
+        resolver = HostNameResolver(most=1)
         addresses = await asyncio.gather(*(resolver(f"{n % 5}.example", 80) for n in range(20)))
         assert addresses == [["127.0.0.1"]] * 20
 

@@ -127,4 +127,4 @@ def test_where_requests_may_go_is_the_operators_to_say() -> None:
     assert policy == EgressPolicy(allow=("127.0.0.1",), deny=("evil.example",))
     app = Ostinato("sqlite:///:memory:", egress=EgressPolicy(allow_private=True))
     app.configure(egress=policy)
-    assert app.webhooks._around.policy is policy
+    assert app.webhooks._context.policy is policy

@@ -6,7 +6,7 @@ from io import StringIO
 
 from rich.console import Console
 
-from ostinato.faces.cli.page import State, render
+from ostinato.faces.cli.page import PageState, render
 from ostinato.when.instants import Micros, read_instant
 
 
@@ -18,7 +18,7 @@ class Stopped:
 
 
 def test_keys_change_what_is_typed() -> None:
-    state = State("0 9 * * *", "UTC")
+    state = PageState("0 9 * * *", "UTC")
     assert state.press("\x7f").spec == "0 9 * * "
     assert state.press("\x15").spec == ""
     assert state.press("\t").press("x").zone == "UTCx"
@@ -28,5 +28,5 @@ def test_keys_change_what_is_typed() -> None:
 
 def test_a_page_shows_an_error_instead_of_failing() -> None:
     console = Console(width=100, file=StringIO())
-    console.print(render(State("0 99 * * *", "UTC"), Stopped()))
+    console.print(render(PageState("0 99 * * *", "UTC"), Stopped()))
     assert "hour 99 is out of range" in console.file.getvalue()  # type: ignore[attr-defined]

@@ -9,7 +9,7 @@ from ostinato.journeys.checks import check
 from ostinato.journeys.documents import JourneyDocument, read_document
 from ostinato.journeys.expressions.contract import Evaluation, Failure, Value
 from ostinato.journeys.language import draft
-from ostinato.journeys.problems import Problem, sort_problems
+from ostinato.journeys.problems import JourneyProblem, sort_problems
 from ostinato.journeys.settings import ApiKeyProfile, JourneyLimits, JourneySettings, JwtProfile, MtlsProfile
 from ostinato.journeys.task_kind import Plugins
 from ostinato.journeys.tasks.standard import standard_kinds
@@ -47,11 +47,11 @@ LANGUAGES = [Small(name) for name in ("plain", "dataweave", "jq", "jsonata")]
 PLUGINS = Plugins(standard_kinds(SETTINGS), LANGUAGES)
 
 
-def problems_in(text: str) -> list[Problem]:
+def problems_in(text: str) -> list[JourneyProblem]:
     return problems_of(read_document(text))
 
 
-def problems_of(document: JourneyDocument) -> list[Problem]:
+def problems_of(document: JourneyDocument) -> list[JourneyProblem]:
     """Return every problem of a document, from the reader and from the rules."""
     written = draft(document)
     if written.definition is None:

@@ -13,7 +13,7 @@ from ostinato.journeys.checks.graph import reached_from
 from ostinato.journeys.checks.loops import find_cycles
 from ostinato.journeys.documents import read_document
 from ostinato.journeys.language import Definition, read
-from ostinato.journeys.problems import Problem
+from ostinato.journeys.problems import JourneyProblem
 from ostinato.journeys.task_kind import Fault, Plugins, TaskCall, TaskKind, TaskResult
 from ostinato.model import Json
 from tests.support.journey_documents import journey, text
@@ -37,7 +37,7 @@ class Note:
 KIND: TaskKind = Note()
 
 
-def problems_in(states: str, start: str = "a") -> list[Problem]:
+def problems_in(states: str, start: str = "a") -> list[JourneyProblem]:
     document = read_document(text(states, start=start))
     definition, problems = read(document)
     assert definition is not None, problems

@@ -19,7 +19,6 @@ from ostinato.schedules.actions import Maker
 from ostinato.schedules.decisions.due_times import upcoming
 from ostinato.schedules.model import (
     GRACE,
-    Action,
     CatchUp,
     Memory,
     Outcomes,
@@ -27,6 +26,7 @@ from ostinato.schedules.model import (
     Policies,
     Reason,
     Schedule,
+    ScheduleAction,
     State,
     Stretch,
 )
@@ -44,11 +44,11 @@ DAY = 86_400 * SECOND
 RULES = rules_in_force().version
 JOB = Declaration("job", queue="mail", priority=3)
 ACTIONS = [
-    Action("job", {"to": "é"}),
-    Action("job", {}, {"timeout": "5s", "priority": 7}),
-    Action("job", {}, {"deadline": "1h"}),
-    Action("journey", {"journey": "invoice", "context": {"n": 1}}, kind="journey"),
-    Action("journey", {"journy": "invoice"}, kind="journey"),
+    ScheduleAction("job", {"to": "é"}),
+    ScheduleAction("job", {}, {"timeout": "5s", "priority": 7}),
+    ScheduleAction("job", {}, {"deadline": "1h"}),
+    ScheduleAction("journey", {"journey": "invoice", "context": {"n": 1}}, kind="journey"),
+    ScheduleAction("journey", {"journy": "invoice"}, kind="journey"),
 ]
 
 
@@ -166,7 +166,7 @@ def test_the_short_way_writes_what_the_long_one_does(
     now: int,
     memory: Memory,
     outcomes: Outcomes,
-    action: Action,
+    action: ScheduleAction,
     limits: tuple[int | None, int | None],
     state: State,
     rules: str,
@@ -197,7 +197,7 @@ def test_what_stands_in_line_or_has_a_deadline_goes_the_long_way(options: dict[s
         "id",
         "name",
         every("60s"),
-        action=Action("job", {}, options),
+        action=ScheduleAction("job", {}, options),
         reached=NOW - 1,
         updated=NOW - DAY,
         zone_rules=RULES,
@@ -215,7 +215,7 @@ def test_one_whose_policies_cannot_be_read_goes_the_long_way() -> None:
 
 @pytest.mark.parametrize("spec", [every("60s"), cron("*/5 * * * *"), every("60s", jitter="50s")])
 @pytest.mark.parametrize("action", [ACTIONS[0], ACTIONS[1]])
-def test_the_short_way_is_taken(spec: Any, action: Action) -> None:
+def test_the_short_way_is_taken(spec: Any, action: ScheduleAction) -> None:
     schedule = Schedule("id", "name", spec, action=action, reached=NOW - 1, updated=NOW - DAY, zone_rules=RULES)
     due = upcoming(schedule, NOW - 1, 1)[0].actual
     assert plain_firing(brief(schedule), due, Maker(lambda _: JOB), lambda _: "new") is not None

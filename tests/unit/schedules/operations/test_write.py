@@ -7,14 +7,14 @@ from dataclasses import replace
 from ostinato import OstinatoError
 from ostinato.model import Status
 from ostinato.schedules.actions import Maker
-from ostinato.schedules.decisions.decide import Decision, Live, decide
-from ostinato.schedules.model import Action, Occurrence
+from ostinato.schedules.decisions.decide import Live, ScheduleDecision, decide
+from ostinato.schedules.model import Occurrence, ScheduleAction
 from ostinato.schedules.operations.write import write_decisions
 from ostinato.store.contract import Operation, Statement
 from ostinato.ways import action_kinds, all_ways
 from tests.support.decisions import MINUTELY, NOW, counting_ids
 
-NO_SUCH_JOB = replace(MINUTELY, action=Action("nothing"))
+NO_SUCH_JOB = replace(MINUTELY, action=ScheduleAction("nothing"))
 
 
 def statements(operation: Operation[object]) -> list[Statement]:
@@ -38,7 +38,7 @@ def test_a_decision_that_is_refused_has_not_started_anything() -> None:
     good, bad = (decide(NO_SUCH_JOB, [], [Occurrence(NOW, NOW, origin=name)], NOW, new_id) for name in ("a", "b"))
     unwritable = Live("r", "r", Status.BUFFERED, True, NOW, detail={"what": object()})
     bad = replace(bad, release=[unwritable])
-    refused: list[tuple[Decision, Exception]] = []
+    refused: list[tuple[ScheduleDecision, Exception]] = []
     not_started: dict[str, str] = {}
     statements(write_decisions([bad, good], NOW, maker, refused=refused, not_started=not_started))
     assert [decision for decision, _ in refused] == [bad]

@@ -23,7 +23,7 @@ from pydantic import (
 
 from ostinato.errors import OstinatoError
 from ostinato.faces.http.routing import Body
-from ostinato.faces.options import Kind, Option
+from ostinato.faces.options import Option, OptionKind
 from ostinato.schedules.model import OverlapName
 from ostinato.when.instants import to_datetime
 
@@ -126,24 +126,24 @@ Moment = Annotated[
 Instant = Annotated[datetime, BeforeValidator(lambda at: to_datetime(at) if isinstance(at, int) else at)]
 Text = Annotated[str, Field(min_length=1, max_length=512)]
 Object = dict[str, Any]
-_FIELD_TYPES: dict[Kind, Any] = {
-    Kind.TEXT: Text | None,
-    Kind.NOTES: Annotated[str, Field(max_length=1000)] | None,
-    Kind.LENGTH: Length | None,
-    Kind.FLAG: StrictBool | None,
-    Kind.TEXTS: list[str] | None,
-    Kind.OVERLAP: OverlapName | None,
-    Kind.CATCHUP: Annotated[
+_FIELD_TYPES: dict[OptionKind, Any] = {
+    OptionKind.TEXT: Text | None,
+    OptionKind.NOTES: Annotated[str, Field(max_length=1000)] | None,
+    OptionKind.LENGTH: Length | None,
+    OptionKind.FLAG: StrictBool | None,
+    OptionKind.TEXTS: list[str] | None,
+    OptionKind.OVERLAP: OverlapName | None,
+    OptionKind.CATCHUP: Annotated[
         str | Object | None, Field(description="`skip`, `latest`, `all`, or a window such as `1h`.")
     ],
-    Kind.WHOLE_OR_OBJECT: StrictInt | Object | None,
-    Kind.OBJECT: Object | None,
-    Kind.JSON: Any,
+    OptionKind.WHOLE_OR_OBJECT: StrictInt | Object | None,
+    OptionKind.OBJECT: Object | None,
+    OptionKind.JSON: Any,
 }
 
 
 def _field_type(option: Option) -> Any:
-    if option.kind is Kind.WHOLE:
+    if option.kind is OptionKind.WHOLE:
         return Annotated[StrictInt, Field(ge=option.least, le=option.most)] | None
     return _FIELD_TYPES[option.kind]
 

@@ -19,7 +19,14 @@ import orjson
 from dataweave import DataWeave, DataWeaveError, modules_from_map
 
 from ostinato.journeys.expressions.codes import Code
-from ostinato.journeys.expressions.sandbox.runner import GRACE, Answer, Request, alarm, discreet, too_large
+from ostinato.journeys.expressions.sandbox.runner import (
+    GRACE,
+    SandboxAnswer,
+    SandboxRequest,
+    alarm,
+    discreet,
+    too_large,
+)
 
 CHUNK = 16  # requests per script: if the worker dies, this many are repeated
 ALIKE = 3  # requests with the same expression that justify their own script
@@ -83,9 +90,9 @@ class DataWeaveRunner:
         self._engine.initialize()
         self._known: set[str] = set()  # expressions that compiled in their own script
         # Warm up: the first run is slow, and random() opens a file, which is impossible later.
-        self._run([Request(0, "[now() as String, uuid(), random()]", {"context": {}}, 5.0)], 1 << 10)
+        self._run([SandboxRequest(0, "[now() as String, uuid(), random()]", {"context": {}}, 5.0)], 1 << 10)
 
-    def check(self, request: Request) -> dict[str, Any] | None:
+    def check(self, request: SandboxRequest) -> dict[str, Any] | None:
         """Return None if the expression compiles, else the mistake. The expression is evaluated with null bindings.
         Errors at run time are ignored, because the nulls may cause them."""
         output = _OUTPUT.match(request.expr)
@@ -102,16 +109,16 @@ class DataWeaveRunner:
         message = re.sub(r" \(line \d+, column \d+\):$| List of reserved words:.*async\.", "", message)
         return {"message": message, "line": result["line"], "column": result["column"]}
 
-    def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
+    def evaluate(self, requests: Sequence[SandboxRequest], most: int, answer: Callable[[SandboxAnswer], None]) -> None:
         if len(requests) == 1:
             self._apart(requests, most, answer)
             return
-        alike: dict[tuple[str, ...], list[Request]] = defaultdict(list)
+        alike: dict[tuple[str, ...], list[SandboxRequest]] = defaultdict(list)
         single = [request for request in requests if request.now is not None]
         for request in requests:
             if request.now is None:
                 alike[request.expr, *request.bindings].append(request)
-        groups: list[list[Request]] = []
+        groups: list[list[SandboxRequest]] = []
         for group in alike.values():
             if len(group) < ALIKE:
                 single += group
@@ -121,12 +128,12 @@ class DataWeaveRunner:
                 single.append(group[0])
                 groups.append(group[1:])
         self._several(single, most, answer)
-        rest: list[Request] = []
+        rest: list[SandboxRequest] = []
         for group in groups:
             rest += self._together(group, most, answer) if group[0].expr in self._known else group
         self._several(rest, most, answer)
 
-    def _apart(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
+    def _apart(self, requests: Sequence[SandboxRequest], most: int, answer: Callable[[SandboxAnswer], None]) -> None:
         """Run each request in its own script, with its own time limit."""
         for request in requests:
             alarm(request.deadline + GRACE)
@@ -137,7 +144,7 @@ class DataWeaveRunner:
             except OutOfMemory:
                 answer(_out_of_memory(request.at))
 
-    def _several(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
+    def _several(self, requests: Sequence[SandboxRequest], most: int, answer: Callable[[SandboxAnswer], None]) -> None:
         """Evaluate requests, up to `CHUNK` of them in one script. The script evaluates each of them separately. If the
         results of a script are too long, run each of its requests in its own script."""
         for begin in range(0, len(requests), CHUNK):
@@ -152,14 +159,16 @@ class DataWeaveRunner:
                 self._note(request, result)
                 answer(_answer(request, result, most))
 
-    def _note(self, request: Request, result: dict[str, Any]) -> None:
+    def _note(self, request: SandboxRequest, result: dict[str, Any]) -> None:
         if result.get("kind") == "CompilationException" or request.expr in self._known:
             return
         if len(self._known) >= KNOWN:
             self._known.clear()
         self._known.add(request.expr)
 
-    def _together(self, group: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> list[Request]:
+    def _together(
+        self, group: Sequence[SandboxRequest], most: int, answer: Callable[[SandboxAnswer], None]
+    ) -> list[SandboxRequest]:
         """Evaluate many requests with the same expression in one script, and answer the requests that succeed. Return
         the other requests, which are not answered yet."""
         deadline = min(request.deadline for request in group)
@@ -168,7 +177,9 @@ class DataWeaveRunner:
         rows = [request.bindings for request in group]
         alarm(2 * deadline + GRACE)
         try:
-            (result,) = self._run([Request(0, script, {"ostinatoRows": rows}, deadline)], len(group) * (most + 1024))
+            (result,) = self._run(
+                [SandboxRequest(0, script, {"ostinatoRows": rows}, deadline)], len(group) * (most + 1024)
+            )
         except Overflowed:
             return list(group)
         try:
@@ -178,12 +189,12 @@ class DataWeaveRunner:
         again = []
         for request, row in zip(group, rows, strict=True):
             if row["success"]:
-                answer(Answer(request.at, row["result"]))
+                answer(SandboxAnswer(request.at, row["result"]))
             else:
                 again.append(request)
         return again
 
-    def _run(self, requests: Sequence[Request], most: int) -> list[dict[str, Any]]:
+    def _run(self, requests: Sequence[SandboxRequest], most: int) -> list[dict[str, Any]]:
         jobs = [
             {
                 "script": _timed(request.expr) if request.now is not None else request.expr,
@@ -221,7 +232,7 @@ def _clock(expr: str) -> tuple[int, str]:
     return (version.end() if version else 0), clock
 
 
-def _position(request: Request, line: int, column: int) -> str:
+def _position(request: SandboxRequest, line: int, column: int) -> str:
     """Return the place of an error in the user's expression, such as "line 1, column 5". `line` and `column` are the
     place in the evaluated text, which may contain an inserted function."""
     if request.now is not None:
@@ -236,34 +247,36 @@ def _instant(now: int) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
-def _answer(request: Request, result: dict[str, Any], most: int) -> Answer:
+def _answer(request: SandboxRequest, result: dict[str, Any], most: int) -> SandboxAnswer:
     at = request.at
     if "text" in result:
         try:
-            return Answer(at, json.loads(result["text"], parse_float=_number))
+            return SandboxAnswer(at, json.loads(result["text"], parse_float=_number))
         except (ValueError, RecursionError) as problem:
-            return Answer(at, code=Code.RESULT_INVALID, message=f"its result is not JSON: {type(problem).__name__}")
+            return SandboxAnswer(
+                at, code=Code.RESULT_INVALID, message=f"its result is not JSON: {type(problem).__name__}"
+            )
     if "large" in result:
         return too_large(at, most)
     if "unwritable" in result:
         if "dw-buffer-output" in result["unwritable"]:  # the runtime's overflow file
             return too_large(at, most)
         message = f"its result is not JSON: {discreet(result['unwritable'])}"
-        return Answer(at, code=Code.RESULT_INVALID, message=message)
+        return SandboxAnswer(at, code=Code.RESULT_INVALID, message=message)
     kind, message = result["kind"], result["message"] or ""
     if kind == "ExecutionTimeOutException":
-        return Answer(at, code=Code.TIMEOUT, message="it exceeded its deadline")
+        return SandboxAnswer(at, code=Code.TIMEOUT, message="it exceeded its deadline")
     if "OutOfMemoryError" in message:
         return _out_of_memory(at)
     if kind == "UserException":  # fail(…): the author's own message
-        return Answer(at, code=Code.ERROR, message=message.split("\n\n", 1)[0][:300])
+        return SandboxAnswer(at, code=Code.ERROR, message=message.split("\n\n", 1)[0][:300])
     code = Code.DENIED if kind in _DENIED else Code.ERROR
     where = f"{_position(request, result['line'], result['column'])}: " if result["mine"] else ""
-    return Answer(at, code=code, message=where + discreet(message))
+    return SandboxAnswer(at, code=code, message=where + discreet(message))
 
 
-def _out_of_memory(at: int) -> Answer:
-    return Answer(at, code=Code.MEMORY, message="it exceeded its memory limit")
+def _out_of_memory(at: int) -> SandboxAnswer:
+    return SandboxAnswer(at, code=Code.MEMORY, message="it exceeded its memory limit")
 
 
 def _number(text: str) -> int | float:

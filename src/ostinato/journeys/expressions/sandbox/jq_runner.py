@@ -13,7 +13,7 @@ import jq
 import orjson
 
 from ostinato.journeys.expressions.codes import Code
-from ostinato.journeys.expressions.sandbox.runner import Answer, Request, discreet, one_by_one, too_large
+from ostinato.journeys.expressions.sandbox.runner import SandboxAnswer, SandboxRequest, discreet, one_by_one, too_large
 
 _DENIED = "ostinato: denied"
 _SHUT = "".join(f"def {name}: error({json.dumps(_DENIED)}); " for name in ("env", "input", "inputs"))
@@ -30,7 +30,7 @@ def _program(expr: str, names: tuple[str, ...], timed: bool = False) -> Any:
 
 
 class JqRunner:
-    def check(self, request: Request) -> dict[str, Any] | None:
+    def check(self, request: SandboxRequest) -> dict[str, Any] | None:
         if re.match(r"\s*(?:import|include)\b", request.expr):
             return {"message": "modules cannot be imported or included", "line": 1, "column": 1}
         try:
@@ -44,11 +44,11 @@ class JqRunner:
             return {"message": message, **where}
         return None
 
-    def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
+    def evaluate(self, requests: Sequence[SandboxRequest], most: int, answer: Callable[[SandboxAnswer], None]) -> None:
         one_by_one(requests, functools.partial(_evaluate, most=most), answer)
 
 
-def _evaluate(request: Request, most: int) -> Answer:
+def _evaluate(request: SandboxRequest, most: int) -> SandboxAnswer:
     bindings, now = request.bindings, request.now
     input = bindings if now is None else {"now": now / 1_000_000, "bindings": bindings}
     try:
@@ -56,12 +56,12 @@ def _evaluate(request: Request, most: int) -> Answer:
         text = program.input_text(json.dumps(input)).text()
     except ValueError as problem:
         if str(problem) == _DENIED:
-            return Answer(request.at, code=Code.DENIED, message="it may not read the environment or other input")
-        return Answer(request.at, code=Code.ERROR, message=discreet(str(problem)))
+            return SandboxAnswer(request.at, code=Code.DENIED, message="it may not read the environment or other input")
+        return SandboxAnswer(request.at, code=Code.ERROR, message=discreet(str(problem)))
     if len(text) > 2 * most:
         return too_large(request.at, most)
     results = orjson.loads(text) if text else []
     if len(results) != 1:
         count = "no result" if not results else "more than one result"
-        return Answer(request.at, code=Code.RESULT_INVALID, message=f"it gave {count}; it must give one")
-    return Answer(request.at, results[0])
+        return SandboxAnswer(request.at, code=Code.RESULT_INVALID, message=f"it gave {count}; it must give one")
+    return SandboxAnswer(request.at, results[0])

@@ -12,7 +12,7 @@ from jsonata import Jsonata, timebox
 from jsonata.jexception import JException
 
 from ostinato.journeys.expressions.codes import Code
-from ostinato.journeys.expressions.sandbox.runner import Answer, Request, one_by_one
+from ostinato.journeys.expressions.sandbox.runner import SandboxAnswer, SandboxRequest, one_by_one
 
 _SYSTEM_TIME = timebox.Timebox.current_milli_time
 
@@ -27,7 +27,7 @@ class JsonataRunner:
         for expr in ("$now() & $fromMillis(0) & $uppercase('a')", "$match('a', /a/)"):
             Jsonata(expr).evaluate({})  # load lazy modules now: later no file can be opened
 
-    def check(self, request: Request) -> dict[str, Any] | None:
+    def check(self, request: SandboxRequest) -> dict[str, Any] | None:
         try:
             _compiled(request.expr)
         except JException as problem:
@@ -37,11 +37,11 @@ class JsonataRunner:
             return {"message": f"it cannot be read ({type(problem).__name__})"}
         return None
 
-    def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None:
+    def evaluate(self, requests: Sequence[SandboxRequest], most: int, answer: Callable[[SandboxAnswer], None]) -> None:
         one_by_one(requests, _evaluate, answer)
 
 
-def _evaluate(request: Request) -> Answer:
+def _evaluate(request: SandboxRequest) -> SandboxAnswer:
     millis = None if request.now is None else request.now // 1000
     timebox.Timebox.current_milli_time = staticmethod(_SYSTEM_TIME if millis is None else lambda: millis)
     try:
@@ -49,8 +49,8 @@ def _evaluate(request: Request) -> Answer:
     except (MemoryError, RecursionError):
         raise
     except Exception as problem:
-        return Answer(request.at, code=Code.ERROR, message=_words(problem))
-    return Answer(request.at, value)
+        return SandboxAnswer(request.at, code=Code.ERROR, message=_words(problem))
+    return SandboxAnswer(request.at, value)
 
 
 def _words(problem: Exception) -> str:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import orjson
 
 from ostinato.journeys.expressions import frames
-from ostinato.journeys.expressions.sandbox.runner import Answer, Request, Runner, alarm
+from ostinato.journeys.expressions.sandbox.runner import Runner, SandboxAnswer, SandboxRequest, alarm
 
 _BIGGEST = 64 << 20
 _GATHER_S = 0.02  # answers are collected this long: callers that get them together send the next requests together
@@ -94,7 +94,7 @@ def restrict_process(memory: int) -> None:
 def _serve(runner: Runner, message: bytes, say: Callable[..., None]) -> None:
     batch = json.loads(message)  # not orjson, which crashes when memory runs out
     requests = [
-        Request(at, request["expr"], request["bindings"], request["deadline"], request.get("now"))
+        SandboxRequest(at, request["expr"], request["bindings"], request["deadline"], request.get("now"))
         for at, request in enumerate(batch["requests"])
     ]
 
@@ -102,7 +102,7 @@ def _serve(runner: Runner, message: bytes, say: Callable[..., None]) -> None:
     ready: list[bytes] = []
     since = time.monotonic()
 
-    def answer(result: Answer) -> None:
+    def answer(result: SandboxAnswer) -> None:
         nonlocal since
         ready.append(result.encoded(batch["most"]))
         signal.setitimer(signal.ITIMER_REAL, 0)
@@ -115,7 +115,7 @@ def _serve(runner: Runner, message: bytes, say: Callable[..., None]) -> None:
     if batch["kind"] == "check":
         for request in requests:
             alarm(request.deadline + CHECK_GRACE)
-            answer(Answer(request.at, value=runner.check(request)))
+            answer(SandboxAnswer(request.at, value=runner.check(request)))
     elif apart:
         for request in requests:
             runner.evaluate([request], batch["most"], answer)

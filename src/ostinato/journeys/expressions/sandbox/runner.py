@@ -17,7 +17,7 @@ GRACE = 0.25  # seconds after the deadline until the alarm, if the language enfo
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SandboxRequest:
     at: int
     expr: str
     bindings: dict[str, Any]
@@ -26,7 +26,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class SandboxAnswer:
     at: int
     value: Any = None
     code: Code | None = None
@@ -44,21 +44,27 @@ class Answer:
                 return too_large(self.at, most).encoded(most)
             value = orjson.dumps(self.value)
         except (TypeError, ValueError, RecursionError) as problem:
-            return Answer(self.at, code=Code.RESULT_INVALID, message=f"its result is not JSON: {problem}").encoded(most)
+            return SandboxAnswer(
+                self.at, code=Code.RESULT_INVALID, message=f"its result is not JSON: {problem}"
+            ).encoded(most)
         if len(value) > most:
             return too_large(self.at, most).encoded(most)
         return b'{"at":%d,"value":%s}' % (self.at, value)
 
 
 class Runner(Protocol):
-    def check(self, request: Request) -> dict[str, Any] | None:
+    def check(self, request: SandboxRequest) -> dict[str, Any] | None:
         """Return None if the expression is valid, else a dict with `message`, and perhaps `line` and `column`."""
 
-    def evaluate(self, requests: Sequence[Request], most: int, answer: Callable[[Answer], None]) -> None: ...
+    def evaluate(
+        self, requests: Sequence[SandboxRequest], most: int, answer: Callable[[SandboxAnswer], None]
+    ) -> None: ...
 
 
 def one_by_one(
-    requests: Sequence[Request], evaluate: Callable[[Request], Answer], answer: Callable[[Answer], None]
+    requests: Sequence[SandboxRequest],
+    evaluate: Callable[[SandboxRequest], SandboxAnswer],
+    answer: Callable[[SandboxAnswer], None],
 ) -> None:
     """Evaluate each request with its own time limit, and pass each result to `answer`. If a request runs out of memory
     and the process survives, only that request fails."""
@@ -67,9 +73,9 @@ def one_by_one(
         try:
             result = evaluate(request)
         except MemoryError:
-            result = Answer(request.at, code=Code.MEMORY, message="it exceeded its memory limit")
+            result = SandboxAnswer(request.at, code=Code.MEMORY, message="it exceeded its memory limit")
         except RecursionError:
-            result = Answer(request.at, code=Code.ERROR, message="it calls itself too deeply")
+            result = SandboxAnswer(request.at, code=Code.ERROR, message="it calls itself too deeply")
         answer(result)
 
 
@@ -77,8 +83,8 @@ def alarm(seconds: float) -> None:
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.001))
 
 
-def too_large(at: int, most: int) -> Answer:
-    return Answer(at, code=Code.TOO_LARGE, message=f"its result exceeds {most} bytes of JSON")
+def too_large(at: int, most: int) -> SandboxAnswer:
+    return SandboxAnswer(at, code=Code.TOO_LARGE, message=f"its result exceeds {most} bytes of JSON")
 
 
 def discreet(message: str) -> str:

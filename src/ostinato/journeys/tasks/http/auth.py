@@ -22,7 +22,7 @@ from urllib.parse import quote_plus, urlencode
 import httpx
 import orjson
 
-from ostinato.engine.http.egress import Answer, Egress
+from ostinato.engine.http.egress import Egress, EgressResponse
 from ostinato.engine.http.secrets import secret_reference
 from ostinato.errors import OstinatoError
 from ostinato.journeys.language.blocks import ClientAuth
@@ -163,7 +163,7 @@ def _key_of(policy: ClientAuth, endpoint: str) -> _Key:
     return endpoint, auth.method, auth.client_id, str(auth.client_secret_ref or auth.client_cert_ref), *form
 
 
-def _read_token(answer: Answer, now: Micros, host: str) -> _Token:
+def _read_token(answer: EgressResponse, now: Micros, host: str) -> _Token:
     if not 200 <= answer.status < 300:
         raise TokenUnavailable(f"the token endpoint at {host!r} answered {answer.status}")
     try:

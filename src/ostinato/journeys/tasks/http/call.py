@@ -16,7 +16,7 @@ import httpx
 import orjson
 
 from ostinato.engine.context import clean
-from ostinato.engine.http.egress import Answer, Egress, EgressFailed, EgressRefused, EgressTimedOut
+from ostinato.engine.http.egress import Egress, EgressFailed, EgressRefused, EgressResponse, EgressTimedOut
 from ostinato.engine.http.job import body_of, read_retry_after, text_of
 from ostinato.engine.http.secrets import Resolved, SecretMissing, redact, secret_reference
 from ostinato.errors import OstinatoError
@@ -174,7 +174,7 @@ class HttpCall:
 
     async def _attempt(
         self, call: TaskCall, settings: HttpCallSettings, request: _Request, timeout: float
-    ) -> tuple[Answer | None, dict[str, Any]]:
+    ) -> tuple[EgressResponse | None, dict[str, Any]]:
         reference, policy = _policy(call, settings)
         try:
             url = httpx.URL(request.url)
@@ -212,7 +212,7 @@ class HttpCall:
 
     async def _send_authenticated(
         self, call: TaskCall, settings: HttpCallSettings, request: _Request, timeout: float
-    ) -> Answer:
+    ) -> EgressResponse:
         credentials = await self._credentials(call, settings, timeout)
         answer = await self._send(call, request, credentials, timeout)
         if answer.status == 401 and self._auth.forget(credentials):
@@ -227,7 +227,9 @@ class HttpCall:
         endpoint = fill(policy.token_endpoint or "", {}, self.settings.config_for(call.definition), quote_in_url)
         return await self._auth.credentials(policy, egress, call.secret, call.now, timeout, endpoint)
 
-    async def _send(self, call: TaskCall, request: _Request, credentials: Credentials, timeout: float) -> Answer:
+    async def _send(
+        self, call: TaskCall, request: _Request, credentials: Credentials, timeout: float
+    ) -> EgressResponse:
         request.secrets |= credentials.secrets
         headers = request.headers | credentials.headers
         url = httpx.URL(request.url)
@@ -243,7 +245,7 @@ class HttpCall:
             redirects=self.settings.http.redirects,
         )
 
-    def _result(self, answer: Answer, request: _Request) -> dict[str, Any]:
+    def _result(self, answer: EgressResponse, request: _Request) -> dict[str, Any]:
         resolved = Resolved(None, frozenset(request.secrets))
         # Cookies are credentials: they go to the jar, not to the context.
         kept = {name: clean(value) for name, value in answer.headers.items() if name != "set-cookie"}

@@ -11,9 +11,9 @@ from ostinato.journeys.language.shapes import key, of
 from ostinato.journeys.settings import JourneySettings, hash_api_key
 from ostinato.journeys.task_kind import Fault, TaskCall, TaskProblem, TaskResult
 from ostinato.journeys.tasks.inbound.shared import (
-    Denied,
+    CallerDenied,
     InboundSettings,
-    Source,
+    ValueSource,
     authenticate,
     profile_fault,
     unknown_profile,
@@ -24,7 +24,7 @@ from ostinato.model import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKeySettings(InboundSettings):
-    source: Source = key("source", of(Source), Source(name="X-Api-Key"))
+    source: ValueSource = key("source", of(ValueSource), ValueSource(name="X-Api-Key"))
 
 
 @dataclass(slots=True)
@@ -48,9 +48,9 @@ class ApiKeyValidate:
             raise unknown_profile(settings.profile, self.settings.api_keys, "APIKEY")
         api_key = settings.source.read(call.request)
         if not api_key:
-            raise Denied("APIKEY_MISSING", "No API key was sent")
+            raise CallerDenied("APIKEY_MISSING", "No API key was sent")
         hashed = hash_api_key(api_key)
         key_ids = [id for id, known in profile.keys.items() if hmac.compare_digest(known, hashed)]
         if not key_ids:
-            raise Denied("APIKEY_INVALID", "The API key is not known")
+            raise CallerDenied("APIKEY_INVALID", "The API key is not known")
         return {"keyId": key_ids[0]}

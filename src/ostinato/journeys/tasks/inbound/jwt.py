@@ -18,7 +18,7 @@ from ostinato.journeys.settings import JourneySettings, JwtProfile
 from ostinato.journeys.task_kind import Fault, Request, TaskCall, TaskProblem, TaskResult
 from ostinato.journeys.tasks.inbound.jwt_keys import Key, KeySets
 from ostinato.journeys.tasks.inbound.shared import (
-    Denied,
+    CallerDenied,
     InboundSettings,
     authenticate,
     profile_fault,
@@ -31,7 +31,7 @@ from ostinato.when.instants import SECOND, Micros
 
 LONGEST = 16 << 10  # characters
 DEEPEST = 32
-_MALFORMED = Denied("JWT_TOKEN_MALFORMED", "The token is not a JWT")
+_MALFORMED = CallerDenied("JWT_TOKEN_MALFORMED", "The token is not a JWT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class JwtValidate:
             raise unknown_profile(settings.profile, self.settings.jwt, "JWT")
         token = settings.source.token(call.request)
         if not token:
-            raise Denied("JWT_TOKEN_MISSING", "No token was sent")
+            raise CallerDenied("JWT_TOKEN_MISSING", "No token was sent")
         header = read_header(token, profile)
         kid = header.get("kid")
         keys = await self._keys.keys(profile, kid, call.services.get("egress"), call.secret, call.now)
@@ -93,8 +93,8 @@ class JwtValidate:
 
 
 def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
-    """Check a token as far as this is possible without a key, and return its header. Raise `Denied` if the token is
-    malformed, or if the profile does not accept its algorithm."""
+    """Check a token as far as this is possible without a key, and return its header. Raise `CallerDenied` if the token
+    is malformed, or if the profile does not accept its algorithm."""
     if len(token) > LONGEST or token.count(".") != 2:
         raise _MALFORMED
     try:
@@ -106,24 +106,24 @@ def read_header(token: str, profile: JwtProfile) -> dict[str, Any]:
     if "crit" in header or header.get("b64", True) is not True or _deep(header):
         raise _MALFORMED
     if header["alg"] not in profile.algorithms:
-        raise Denied("JWT_SIG_INVALID", "The token's algorithm is not one of the profile's")
+        raise CallerDenied("JWT_SIG_INVALID", "The token's algorithm is not one of the profile's")
     return dict(header)
 
 
 def choose_key(keys: tuple[Key, ...], kid: str | None, algorithm: str) -> Key:
     """Return the key that verifies a token. The key must be for `algorithm`. If the token has a `kid`, the key must
-    have the same `kid`. Raise `Denied` unless exactly one key fits."""
+    have the same `kid`. Raise `CallerDenied` unless exactly one key fits."""
     if kid is not None:
         named = [one for one in keys if one.kid == kid]
         if not named:
-            raise Denied("JWT_KID_NOT_FOUND", "The token's key is not known")
+            raise CallerDenied("JWT_KID_NOT_FOUND", "The token's key is not known")
         fitting = [one for one in named if algorithm in one.algorithms]
         if len(fitting) != 1:
-            raise Denied("JWT_SIG_INVALID", "The token's key is not for its algorithm")
+            raise CallerDenied("JWT_SIG_INVALID", "The token's key is not for its algorithm")
         return fitting[0]
     fitting = [one for one in keys if algorithm in one.algorithms]
     if len(fitting) != 1:
-        raise Denied("JWT_KID_NOT_FOUND", "The token names no key, and several or none would fit")
+        raise CallerDenied("JWT_KID_NOT_FOUND", "The token names no key, and several or none would fit")
     return fitting[0]
 
 
@@ -133,7 +133,7 @@ def verify_signature(token: str, key: Key, algorithm: str) -> dict[str, Any]:
         payload = jwt.PyJWS().decode(token, key.key, algorithms=[algorithm])
         claims = orjson.loads(payload)
     except jwt.InvalidSignatureError:
-        raise Denied("JWT_SIG_INVALID", "The token's signature is invalid") from None
+        raise CallerDenied("JWT_SIG_INVALID", "The token's signature is invalid") from None
     except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
         raise _MALFORMED from None
     if not isinstance(claims, dict) or _deep(claims):
@@ -145,24 +145,24 @@ def check_claims(claims: Mapping[str, Any], profile: JwtProfile, now: Micros) ->
     seconds = now / SECOND
     for name in profile.required:
         if claims.get(name) is None:
-            raise Denied("JWT_CLAIMS_INVALID", f"The token has no claim {name}")
+            raise CallerDenied("JWT_CLAIMS_INVALID", f"The token has no claim {name}")
     for name in ("exp", "nbf", "iat"):
         value = claims.get(name)
         number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
         if name in claims and not number:
-            raise Denied("JWT_CLAIMS_INVALID", f"The claim {name} is not a time")
+            raise CallerDenied("JWT_CLAIMS_INVALID", f"The claim {name} is not a time")
     if "exp" in claims and claims["exp"] + profile.leeway_s <= seconds:
-        raise Denied("JWT_EXPIRED", "The token has expired")
+        raise CallerDenied("JWT_EXPIRED", "The token has expired")
     if "nbf" in claims and claims["nbf"] - profile.leeway_s > seconds:
-        raise Denied("JWT_NOT_YET_VALID", "The token is not valid yet")
+        raise CallerDenied("JWT_NOT_YET_VALID", "The token is not valid yet")
     if profile.issuer is not None and claims.get("iss") != profile.issuer:
-        raise Denied("JWT_ISSUER_MISMATCH", "The token has another issuer")
+        raise CallerDenied("JWT_ISSUER_MISMATCH", "The token has another issuer")
     if profile.audience is not None:
         wanted = {profile.audience} if isinstance(profile.audience, str) else set(profile.audience)
         audience = claims.get("aud")
         audiences = audience if isinstance(audience, list) else [audience]
         if not wanted & {one for one in audiences if isinstance(one, str)}:
-            raise Denied("JWT_AUDIENCE_MISMATCH", "The token is for another audience")
+            raise CallerDenied("JWT_AUDIENCE_MISMATCH", "The token is for another audience")
 
 
 def _deep(value: Any, depth: int = 0) -> bool:

@@ -21,7 +21,7 @@ from ostinato.journeys.problems import Severity
 from ostinato.journeys.settings import JourneySettings, MtlsProfile
 from ostinato.journeys.task_kind import Fault, Request, TaskCall, TaskProblem, TaskResult
 from ostinato.journeys.tasks.inbound.shared import (
-    Denied,
+    CallerDenied,
     InboundSettings,
     Misconfigured,
     authenticate,
@@ -34,8 +34,8 @@ from ostinato.model import Json
 from ostinato.when.instants import to_datetime
 
 LONGEST = 64 << 10  # characters of a header
-_MISSING = Denied("MTLS_CERT_MISSING", "No client certificate was shown")
-_UNPARSEABLE = Denied("MTLS_CERT_UNPARSEABLE", "The client certificate cannot be read")
+_MISSING = CallerDenied("MTLS_CERT_MISSING", "No client certificate was shown")
+_UNPARSEABLE = CallerDenied("MTLS_CERT_UNPARSEABLE", "The client certificate cannot be read")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +96,7 @@ class MtlsValidate:
         anchors = _anchors([*(one.pem for one in settings.trust_anchors)] or profile.trust_anchors)
         certificate, between = self._read_certificate(call.request)
         if certificate.serial_number in profile.revoked_serials:
-            raise Denied("MTLS_CERT_REVOKED", "The client certificate is revoked", 403)
+            raise CallerDenied("MTLS_CERT_REVOKED", "The client certificate is revoked", 403)
         check_trust(certificate, between, anchors, to_datetime(call.now))
         check_allowed(certificate, settings if has_allow_rule(settings) else with_profile_rules(settings, profile))
         return {
@@ -120,7 +120,7 @@ class MtlsValidate:
 
 
 def _decode_bytes(item: str) -> bytes:
-    """Decode a byte sequence of RFC 8941, which is base64 between colons. Raise `Denied` if it is invalid."""
+    """Decode a byte sequence of RFC 8941, which is base64 between colons. Raise `CallerDenied` if it is invalid."""
     inner = item.strip()
     if len(inner) < 3 or inner[0] != ":" or inner[-1] != ":":
         raise _UNPARSEABLE
@@ -150,7 +150,7 @@ def _anchors(texts: Sequence[str]) -> list[x509.Certificate]:
 def check_trust(
     certificate: x509.Certificate, between: Sequence[x509.Certificate], anchors: list[x509.Certificate], now: datetime
 ) -> None:
-    """Raise `Denied` if the certificate is not trusted. To be trusted, it must be valid at `now`, clients must be
+    """Raise `CallerDenied` if the certificate is not trusted. To be trusted, it must be valid at `now`, clients must be
     allowed to use it, and the certificates in `between` must lead from it to one of `anchors`."""
     people = ExtensionPolicy.permit_all().may_be_present(x509.ExtendedKeyUsage, Criticality.AGNOSTIC, _for_clients)
     verifier = (
@@ -163,7 +163,7 @@ def check_trust(
     try:
         verifier.verify(certificate, list(between))
     except (VerificationError, ValueError):
-        raise Denied("MTLS_CERT_UNTRUSTED", "The client certificate is not trusted", 403) from None
+        raise CallerDenied("MTLS_CERT_UNTRUSTED", "The client certificate is not trusted", 403) from None
 
 
 def _for_clients(_: object, __: x509.Certificate, usage: x509.ExtendedKeyUsage | None) -> None:
@@ -188,20 +188,20 @@ def with_profile_rules(settings: MtlsSettings, profile: MtlsProfile) -> MtlsSett
 
 
 def check_allowed(certificate: x509.Certificate, settings: MtlsSettings) -> None:
-    """Raise `Denied` if the certificate is not allowed. If `settings.allow_any` is true, every certificate is allowed.
-    Otherwise the certificate must match each `allow_…` list that is not empty. If all lists are empty, no certificate
-    is allowed."""
+    """Raise `CallerDenied` if the certificate is not allowed. If `settings.allow_any` is true, every certificate is
+    allowed. Otherwise the certificate must match each `allow_…` list that is not empty. If all lists are empty, no
+    certificate is allowed."""
     if settings.allow_any:
         return
     if settings.allow_subjects or not (settings.allow_sans or settings.allow_serials):
         wanted = {_normalize_subject(one) for one in settings.allow_subjects}
         if certificate.subject.rfc4514_string() not in wanted:
-            raise Denied("MTLS_SUBJECT_DENIED", "The certificate's subject is not allowed", 403)
+            raise CallerDenied("MTLS_SUBJECT_DENIED", "The certificate's subject is not allowed", 403)
     if settings.allow_sans and not _san_keys(certificate) & {_san_key(one) for one in settings.allow_sans}:
-        raise Denied("MTLS_SAN_DENIED", "None of the certificate's names is allowed", 403)
+        raise CallerDenied("MTLS_SAN_DENIED", "None of the certificate's names is allowed", 403)
     serial = certificate.serial_number
     if settings.allow_serials and not any(_read_serial(one) == serial for one in settings.allow_serials):
-        raise Denied("MTLS_SERIAL_DENIED", "The certificate's serial number is not allowed", 403)
+        raise CallerDenied("MTLS_SERIAL_DENIED", "The certificate's serial number is not allowed", 403)
 
 
 def _normalize_subject(text: str) -> str:

@@ -17,7 +17,7 @@ _TYPES = "https://journeyforge.dev/problem/plugins"
 PROFILE = "default"
 
 
-class Denied(Exception):
+class CallerDenied(Exception):
     """Raised if the caller is not accepted. The message contains nothing that the caller sent."""
 
     def __init__(self, code: str, title: str, status: int = 401) -> None:
@@ -44,7 +44,7 @@ class InboundSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class ValueSource:
     """The place of a value in a request."""
 
     location: str = key("location", one_of("header", "query"), "header")
@@ -65,12 +65,12 @@ async def authenticate(
     call: TaskCall, settings: InboundSettings, member: str, identity: Awaitable[Mapping[str, Any]]
 ) -> TaskResult | TaskProblem:
     """Await the caller's identity, and return a result with a new context. In this context, the object
-    `settings.auth_var` has the identity as its field `member`. If `identity` raises `Denied`, the field is
+    `settings.auth_var` has the identity as its field `member`. If `identity` raises `CallerDenied`, the field is
     `{"problem": …}` instead, with an RFC 9457 problem. If `identity` raises `Misconfigured`, return a `TaskProblem`, so
     that the run fails."""
     try:
         entry = dict(await identity)
-    except Denied as reason:
+    except CallerDenied as reason:
         kebab = reason.code.lower().partition("_")[2].replace("_", "-")
         kind = f"{_TYPES}/{member.lower()}/{kebab}"
         entry = {"problem": {"type": kind, "title": reason.title, "status": reason.status, "code": reason.code}}

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from ostinato.engine.rows import timer_row
 from ostinato.errors import Conflict
-from ostinato.schedules.decisions.decide import Decision, Live, advance, decide, idle, pass_over
+from ostinato.schedules.decisions.decide import Live, ScheduleDecision, advance, decide, idle, pass_over
 from ostinato.schedules.decisions.due_times import next_time
 from ostinato.schedules.model import GRACE, Reason, Schedule, State
 from ostinato.schedules.operations.backfills import read_backfill
@@ -113,7 +113,7 @@ def process_due(
     return decision.schedule, live, events
 
 
-def _has_work(decision: Decision) -> bool:
+def _has_work(decision: ScheduleDecision) -> bool:
     return bool(
         decision.start
         or decision.hold

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from ostinato.engine.runs import stop_chain
 from ostinato.model import Status
-from ostinato.schedules.decisions.decide import Decision, Live, give_up
+from ostinato.schedules.decisions.decide import Live, ScheduleDecision, give_up
 from ostinato.schedules.model import Reason, Schedule, State
 from ostinato.schedules.operations import backfills
 from ostinato.schedules.operations.backfills import read_backfill
@@ -31,7 +31,7 @@ def delete(call: Call, running: str) -> Operation[Answer]:
             )
             events += stop_events
         live = (yield from load_live_runs([schedule.id], hold=True))[schedule.id]
-        decision = Decision(replace(schedule, memory=replace(schedule.memory, waiting=0)))
+        decision = ScheduleDecision(replace(schedule, memory=replace(schedule.memory, waiting=0)))
         if waiting := [one for one in live if one.waiting]:
             give_up(decision, waiting, Reason.CLOSED)
         events += yield from write_decisions([decision], call.now, call.maker, save=False)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ostinato.schedules.decisions.catchup import generate
-from ostinato.schedules.decisions.decide import Decision, Live, decide, pass_over
+from ostinato.schedules.decisions.decide import Live, ScheduleDecision, decide, pass_over
 from ostinato.schedules.decisions.due_times import next_time
 from ostinato.schedules.model import GRACE, CatchUp, Reason, Schedule, State
 from ostinato.schedules.operations.edit.apply_change import MAX_TIMES, Edit, change, process_due, with_next
@@ -69,7 +69,9 @@ def resume_edit(call: Call, note: str, catchup: CatchUp | None = None) -> Edit:
     return edit
 
 
-def _decide_after_stop(call: Call, schedule: Schedule, live: Sequence[Live], catchup: CatchUp | None) -> Decision:
+def _decide_after_stop(
+    call: Call, schedule: Schedule, live: Sequence[Live], catchup: CatchUp | None
+) -> ScheduleDecision:
     if catchup is None:
         reason = Reason.PAUSED if schedule.paused else Reason.PARKED
         return pass_over(schedule, call.now, reason, call.new_id)
