@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import groupby
 from typing import Any
 
 import orjson
@@ -12,6 +13,7 @@ from ostinato import Conflict, NotFound, OstinatoError
 from ostinato.engine.http import signing
 from ostinato.engine.http.egress import Egress, EgressPolicy, EgressResponse
 from ostinato.testing import VirtualLoop, World
+from ostinato.webhooks import dispatcher
 from ostinato.webhooks.delivery import webhook_handler
 from ostinato.when.instants import SECOND
 from tests.support.service import Received, Reply, Service
@@ -129,6 +131,31 @@ async def test_each_subject_is_in_order_and_a_failing_one_holds_up_no_other(worl
     assert names[-2:] == ["run:created", "run:cancelled"]
     ids = [r.headers["webhook-id"] for r in service.received if orjson.loads(r.body)["subject"] == stuck.id]
     assert len(set(ids)) == 2  # one for each event, however often it was sent
+
+
+async def test_a_subject_is_in_order_although_the_clock_of_the_dispatching_node_is_behind(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind = [0]
+    here = dispatcher.dispatch
+    monkeypatch.setattr(dispatcher, "dispatch", lambda id, after, now, new_id: here(id, after, now - behind[0], new_id))
+    closed = [True]
+
+    @world.app.job()
+    async def slow() -> None:
+        await asyncio.sleep(10)
+
+    await world.up()
+    with Service(lambda _: Reply(503 if closed[0] else 200)) as service:
+        await world.app.webhooks.create(service.url, ["run:*"])
+        await world.app.start("slow", at="2026-01-01T00:01:00Z")
+        await world.advance("65s")
+        behind[0] = 60 * SECOND  # from now on, another node dispatches
+        await world.advance("10s")
+        closed[0] = False
+        await world.advance("2h")
+    names = [one["name"] for one in bodies(service)]
+    assert [name for name, _ in groupby(names)] == ["run:created", "run:started", "run:succeeded"]
 
 
 async def test_a_receiver_that_hangs_delays_neither_others_nor_the_beat(world: World) -> None:
