@@ -51,6 +51,18 @@ def child_that_raises_what_has_no_text() -> None:
     raise Unwritable
 
 
+def child_with_a_key_that_is_no_text(ctx: Any, where: str) -> Any:
+    value = {1: "a", "1": "b"}
+    if where == "checkpoint":
+        ctx.checkpoint(value)
+        return None
+    return value
+
+
+def child_that_raises_half_a_surrogate_pair() -> None:
+    raise ValueError("half \udce9")
+
+
 def child_that_dies() -> None:
     os._exit(7)
 

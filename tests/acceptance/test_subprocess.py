@@ -17,11 +17,13 @@ from tests.acceptance.bodies import (
     child_that_dies,
     child_that_gives_up,
     child_that_measures,
+    child_that_raises_half_a_surrogate_pair,
     child_that_raises_what_has_no_text,
     child_that_reads_the_clock,
     child_that_saves,
     child_that_sleeps,
     child_that_waits_for,
+    child_with_a_key_that_is_no_text,
 )
 from tests.support.polling import wait_until
 
@@ -189,5 +191,31 @@ def test_a_child_process_knows_its_due_time(tmp_path: Path) -> None:
             assert run.error is None
             nominal = (await app.schedules.history("by hand"))[0].nominal.isoformat()
             assert run.result == ["by hand", answer.run["origin"], nominal, True, 0, None]
+
+    asyncio.run(main())
+
+
+def test_a_value_that_is_not_json_is_refused_as_in_other_jobs(tmp_path: Path) -> None:
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True, retry=1, name="keyed")(child_with_a_key_that_is_no_text)
+        async with app:
+            for where in ("result", "checkpoint"):
+                run = await app.start("keyed", {"where": where})
+                with pytest.raises(RunFailed, match=f"the {where} is not JSON: Dict key must be str"):
+                    await run.result(timeout=30)
+
+    asyncio.run(main())
+
+
+def test_an_error_with_half_a_surrogate_pair_is_tried_again(tmp_path: Path) -> None:
+    async def main() -> None:
+        app = Ostinato(f"sqlite:///{tmp_path}/store.db")
+        app.job(process=True, retry={"attempts": 2, "delay": 0}, name="half")(child_that_raises_half_a_surrogate_pair)
+        async with app:
+            run = await app.start("half")
+            with pytest.raises(RunFailed, match=r"ValueError: half \?"):
+                await run.result(timeout=30)
+            assert [one.reason for one in await app.attempts(run.id)] == ["ValueError: half ?"] * 2
 
     asyncio.run(main())

@@ -15,6 +15,7 @@ from ostinato.engine.http.egress import Egress, EgressPolicy, EgressResponse
 from ostinato.testing import VirtualLoop, World
 from ostinato.webhooks import dispatcher
 from ostinato.webhooks.delivery import webhook_handler
+from ostinato.webhooks.subscriptions import dispatch
 from ostinato.when.instants import SECOND
 from tests.support.service import Received, Reply, Service
 
@@ -137,8 +138,9 @@ async def test_a_subject_is_in_order_although_the_clock_of_the_dispatching_node_
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     behind = [0]
-    here = dispatcher.dispatch
-    monkeypatch.setattr(dispatcher, "dispatch", lambda id, after, now, new_id: here(id, after, now - behind[0], new_id))
+    monkeypatch.setattr(
+        dispatcher, "dispatch", lambda id, after, now, new_id: dispatch(id, after, now - behind[0], new_id)
+    )
     closed = [True]
 
     @world.app.job()

@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from opentelemetry.trace import StatusCode
@@ -36,7 +37,7 @@ from ostinato.when.instants import SECOND, Micros
 class _Task:
     """A claimed run, and the asyncio tasks on this node that execute its code. The code of a run is called its body."""
 
-    __slots__ = ("begun", "helper", "run", "stop", "task")
+    __slots__ = ("begun", "helper", "left_behind", "run", "stop", "task")
 
     def __init__(self, run: Run) -> None:
         self.run = run
@@ -44,6 +45,7 @@ class _Task:
         self.helper: asyncio.Task[Any] | None = None  # another task in which the body runs a user's code
         self.stop: BodyStop | None = None
         self.begun = False
+        self.left_behind = False  # its code goes on, although the end of the run is written or queued
 
     def cancel(self, why: BodyStop) -> None:
         """Cancel the body. `why` decides what is written about the run. If the body has not begun, it ends as soon as
@@ -175,10 +177,11 @@ class Bodies:
             if self._lapsed():
                 await self._renewed()
             timeout = handler.timeout if run.options is None else read_options(run.options).timeout or handler.timeout
+            leave = partial(self._leave_behind, running, handler, context)
             if self.spans.on:
-                outcome = await self._execute_traced(run, handler, context, timeout)
+                outcome = await self._execute_traced(run, handler, context, timeout, leave)
             else:
-                outcome = await self.executor.execute(run, handler, context, timeout)
+                outcome = await self.executor.execute(run, handler, context, timeout, leave)
             if running.stop is not None and outcome.status is not Status.SUCCEEDED:
                 ending = self._end_of_stopped(run, running.stop)  # it raised its own error when it was cancelled
             else:
@@ -188,13 +191,26 @@ class Bodies:
         except Exception as problem:
             log.exception("a run could not be executed", action="execution_failed", run=run.id)
             ending = End(run, Status.FAILED, _reason_not_executed(problem))
-        if ending is not None:
+        if ending is not None and not running.left_behind:
             if context.has_lines:
                 ending.lines = context.lines()
             self.ends.put(ending)
         context.close()
         del self.running[run.id]
         self.room.set()
+
+    def _leave_behind(self, running: _Task, handler: Handler, context: Context, outcome: Outcome) -> None:
+        """End an attempt whose code ignores the end of its time. The code goes on and keeps its slot, but the store
+        refuses whatever it writes."""
+        running.left_behind = True
+        words = (
+            f"job {running.run.name!r} goes on although its time is over; its attempt ends, and its code keeps a slot"
+        )
+        log.warning(f"{words}: let it pass on CancelledError", action="left_behind", run=running.run.id)
+        ending = self._decide(running.run, handler, outcome)
+        if context.has_lines:
+            ending.lines = context.lines()
+        self.ends.put(ending)
 
     async def _body_of_kind(self, running: _Task, body: Body) -> None:
         """Run the body of a run that is not a job. Usually the body itself writes the outcome. If the body raises an
@@ -272,9 +288,16 @@ class Bodies:
                 else:
                     self.begun[run_id] = before
 
-    async def _execute_traced(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
+    async def _execute_traced(
+        self,
+        run: Run,
+        handler: Handler,
+        context: Context,
+        timeout: Micros | None,
+        left_behind: Callable[[Outcome], None],
+    ) -> Outcome:
         with self.spans.of(f"run {run.name}", run_id=run.root_id, attempt=run.number) as span:
-            outcome = await self.executor.execute(run, handler, context, timeout)
+            outcome = await self.executor.execute(run, handler, context, timeout, left_behind)
             if span is not None and outcome.status is not Status.SUCCEEDED:
                 span.set_status(StatusCode.ERROR, outcome.reason)
         return outcome

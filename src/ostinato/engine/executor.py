@@ -42,6 +42,7 @@ class RetryLater(OstinatoError):
         super().__init__(message or f"asked to be tried again in {self.seconds:g} s")
 
 
+PATIENCE = 10.0  # seconds for code that was cancelled at the end of its time to end
 INTERRUPTED = "interrupted by a KeyboardInterrupt"
 THREAD_NAMES = "ostinato-job"  # prefix of the names of threads that run functions
 
@@ -110,11 +111,22 @@ class Executor:
         """Return how many threads are executing a function, including functions whose run was stopped."""
         return len(self.in_thread)
 
-    async def execute(self, run: Run, handler: Handler, context: Context, timeout: Micros | None) -> Outcome:
+    async def execute(
+        self,
+        run: Run,
+        handler: Handler,
+        context: Context,
+        timeout: Micros | None,
+        left_behind: Callable[[Outcome], None],
+    ) -> Outcome:
         """Call the function of a job once, and return the outcome. If the function raises an exception, the outcome is
         `failed`. If the function takes too long, the outcome is `timed_out`. If SIGINT or SIGTERM ends the child
         process, or if Ctrl-C interrupts an async function, the outcome is `crashed`. Only a `CancelledError` is raised
-        to the caller."""
+        to the caller.
+
+        An async function that takes too long is cancelled. If it still runs `PATIENCE` seconds later, `left_behind` is
+        called with the outcome. This call goes on until the function ends, and then returns as if nothing had happened.
+        """
         task = asyncio.current_task()
         try:
             try:
@@ -129,7 +141,7 @@ class Executor:
             elif timeout is None and handler.heartbeat is None:
                 value = await self._call(run, handler, context, arguments)
             else:
-                value = await self._call_in_time(run, handler, context, arguments, timeout)
+                value = await self._call_in_time(run, handler, context, arguments, timeout, left_behind)
             return _DONE if value is None else Outcome(Status.SUCCEEDED, result=to_json(value, "the result"))
         except TimeoutError as problem:
             if isinstance(problem, _OutOfTime):
@@ -187,7 +199,13 @@ class Executor:
             del self.in_thread[run.id, run.claim]
 
     async def _call_in_time(
-        self, run: Run, handler: Handler, context: Context, arguments: dict[str, Any], timeout: Micros | None
+        self,
+        run: Run,
+        handler: Handler,
+        context: Context,
+        arguments: dict[str, Any],
+        timeout: Micros | None,
+        left_behind: Callable[[Outcome], None],
     ) -> Any:
         """Call the function. Raises `_OutOfTime` if the call takes longer than `timeout`, or a heartbeat is late."""
         loop = asyncio.get_running_loop()
@@ -213,6 +231,7 @@ class Executor:
                 at = max(at, loop.time() + handler.heartbeat / SECOND)
             if at <= loop.time():
                 scope.reschedule(loop.time())
+                watch = loop.call_later(PATIENCE, left_behind, Outcome(Status.TIMED_OUT, reason=reason))
             else:
                 expected = at
                 watch = loop.call_at(at, look)

@@ -24,6 +24,7 @@ from ostinato.engine import job_logging
 from ostinato.engine.application_errors import application_error
 from ostinato.engine.context import clean, to_json
 from ostinato.engine.executor import (
+    PATIENCE,
     THREAD_NAMES,
     Fatal,
     RetryLater,
@@ -621,24 +622,44 @@ class LiveRun:
             self._body.watch()
 
     async def _execute(self, operation: FunctionOperation, record: StepRecord) -> None:
-        """Call the function of a step once, and keep its outcome for `_settle`."""
+        """Call the function of a step once, and keep its outcome for `_settle`. If the function still runs `PATIENCE`
+        seconds after the end of its time, the step has failed, and whatever the function does later is ignored."""
         step = operation.step
         assert step is not None
         job_logging.current.set(self._log)
-        limit = asyncio.timeout(None if step.timeout is None else step.timeout / SECOND)
+        seconds = None if step.timeout is None else step.timeout / SECOND
+        limit, patience, left_behind = asyncio.timeout(seconds), None, False
+
+        def leave_behind() -> None:
+            nonlocal left_behind
+            left_behind = True
+            words = f"it took longer than its timeout of {seconds or 0:g} s, and goes on"
+            self._failed(operation, record, step, TimeoutError(words))
+            self.tasks.pop(operation.position, None)
+            self._stirred.set()
+
+        if seconds is not None:
+            patience = asyncio.get_running_loop().call_later(seconds + PATIENCE, leave_behind)
         try:
             async with limit:
                 value = await self._call(step, operation)
         except BaseException as problem:
+            if left_behind:
+                return
             task = asyncio.current_task()
             if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # it was stopped; one that raises this by itself has failed
             if isinstance(problem, TimeoutError) and limit.expired():
-                words = f"it took longer than its timeout of {(step.timeout or 0) / SECOND:g} s"
+                words = f"it took longer than its timeout of {seconds or 0:g} s"
                 problem = TimeoutError(words).with_traceback(where_stopped(problem))
             self._failed(operation, record, step, own_error(problem))
         else:
+            if left_behind:
+                return
             self._succeeded(operation, record, step, value)
+        finally:
+            if patience is not None:
+                patience.cancel()
         self.tasks.pop(operation.position, None)
         self._stirred.set()
 

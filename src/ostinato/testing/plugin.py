@@ -125,7 +125,13 @@ def _make_runner(world: World) -> asyncio.Runner:
 
 
 def _close(world: World) -> None:
+    from ostinato.testing.stuck import end_tasks
+
     try:
         _run(world, world.close())
     finally:
-        _RUNNERS.pop(world).close()
+        runner = _RUNNERS.pop(world)
+        try:
+            end_tasks(runner.get_loop())
+        finally:
+            runner.close()

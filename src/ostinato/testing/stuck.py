@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Coroutine, Generator
+from contextlib import suppress
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -13,6 +14,7 @@ from ostinato.clock import Clock
 from ostinato.when.instants import SECOND, Micros
 
 T = TypeVar("T")
+_STUBBORN = 60.0  # virtual seconds for cancelled tasks to end
 _BETWEEN_LOOKS = 50  # moves of the clock between two checks; reading the processor time is a system call
 
 
@@ -65,15 +67,40 @@ class Watched(Generic[T]):
         return isinstance(owner, asyncio.Timeout) and getattr(owner, "_task", None) is self._task
 
     def _place(self) -> str:
-        """Return where the coroutine waits: the chain of awaits, outermost first, without asyncio's own files."""
-        places = []
-        coroutine: Any = self._main
-        while (frame := getattr(coroutine, "cr_frame", None)) is not None:
-            code = frame.f_code
-            if "/asyncio/" not in code.co_filename.replace("\\", "/"):
-                places.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_name}")
-            coroutine = coroutine.cr_await
-        return " → ".join(places)
+        return " → ".join(_places(self._main))
+
+
+def _places(coroutine: Any) -> list[str]:
+    """Return where a coroutine waits: the chain of awaits, outermost first, without asyncio's own files."""
+    places = []
+    while (frame := getattr(coroutine, "cr_frame", None)) is not None:
+        code = frame.f_code
+        if "/asyncio/" not in code.co_filename.replace("\\", "/"):
+            places.append(f"{code.co_filename}:{frame.f_lineno} in {code.co_name}")
+        coroutine = coroutine.cr_await
+    return places
+
+
+def end_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    """Cancel all tasks that are left on a loop, so that the loop can be closed. Raises `Stuck` if some tasks ignore
+    that for a minute. A runner would wait for these without end, so their coroutines are closed."""
+    tasks = asyncio.all_tasks(loop)
+    if not tasks:
+        return
+    for task in tasks:
+        task.cancel()
+    _, stubborn = loop.run_until_complete(asyncio.wait(tasks, timeout=_STUBBORN))
+    places = [(_places(task.get_coro()) or ["?"])[-1] for task in stubborn]
+    for task in stubborn:
+        with suppress(BaseException):
+            task.get_coro().close()  # type: ignore[union-attr]
+        task.cancel()
+    if stubborn:
+        loop.run_until_complete(asyncio.wait(stubborn, timeout=_STUBBORN))
+        for task in stubborn:
+            if task.done() and not task.cancelled():
+                task.exception()  # retrieved, so that asyncio does not log it
+        raise Stuck(f"this code ignores its cancellation, so the test cannot end: {', '.join(sorted(places))}")
 
 
 class Patience:

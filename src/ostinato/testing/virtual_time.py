@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from ostinato.model import read_length
-from ostinato.testing.stuck import Patience, Stuck, Watched
+from ostinato.testing.stuck import Patience, Stuck, Watched, end_tasks
 from ostinato.when.durations import Length
 from ostinato.when.instants import SECOND, Micros, read_instant
 
@@ -229,4 +229,7 @@ def run_virtual(main: Coroutine[Any, Any, T], clock: VirtualClock | None = None)
     moving = clock or VirtualClock()
     loop = VirtualLoop(moving)
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        return runner.run(loop.watch(main))
+        try:
+            return runner.run(loop.watch(main))
+        finally:
+            end_tasks(loop)

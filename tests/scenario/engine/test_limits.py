@@ -283,6 +283,8 @@ async def test_keys_take_the_defaults_of_what_the_input_leaves_out(world: World)
     assert await keys(world.app, (await start("report")).id) == ("report-daily-2", "pool-daily")
     assert await keys(world.app, (await start("report", {"kind": "x"})).id) == ("report-x-2", "pool-x")
     assert await keys(world.app, (await start("report", {"*": ["y"]})).id) == ("report-y-2", "pool-y")
+    with pytest.raises(OstinatoError, match=r"has '\*', a list of all arguments by position, and also 'x'"):
+        await start("report", {"*": ["y"], "x": 1})
     keyed = await start("report", serial_key="{copies}")
     assert await keys(world.app, keyed.id) == ("2", "pool-daily")
     with pytest.raises(OstinatoError, match="needs 'note' in the input"):

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 
-from ostinato import Ostinato, RunFailed
+from ostinato import Context, Ostinato, RunFailed
 from ostinato.testing import World
 
 FORMS = ("async", "def")
@@ -100,6 +101,31 @@ async def test_a_cancelled_job_is_cancelled_whatever_it_raises_then(world: World
     await world.advance("1s")
     info = await run.info()
     assert (info.status, info.reason) == ("cancelled", "not needed")
+
+
+async def test_an_attempt_that_ignores_the_end_of_its_time_ends_ten_seconds_later(world: World) -> None:
+    ended: list[int] = []
+
+    @world.app.job(timeout="5s", retry={"attempts": 2, "delay": 0})
+    async def stubborn(ctx: Context) -> str:
+        if ctx.attempt == 1:
+            for _ in range(10):
+                with suppress(asyncio.CancelledError):
+                    await asyncio.sleep(10)
+            ended.append(1)
+        return f"attempt {ctx.attempt}"
+
+    run = await world.start("stubborn")
+    await world.advance("14s")
+    assert (await run.info()).status == "active"
+    await world.advance("2s")
+    assert await run.result() == "attempt 2"
+    attempts = await world.app.attempts(run.id)
+    assert [(a.status, a.reason) for a in attempts] == [("timed_out", "timeout"), ("succeeded", None)]
+    await world.advance("2m")
+    assert ended == [1]  # what it returned is not stored
+    assert [a.status for a in await world.app.attempts(run.id)] == ["timed_out", "succeeded"]
+    assert await world.app.check() == []
 
 
 @pytest.mark.parametrize(

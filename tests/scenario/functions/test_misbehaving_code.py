@@ -7,6 +7,7 @@ import asyncio
 import logging
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -473,3 +474,25 @@ async def test_standard_logging_of_a_functions_body_is_kept_once(world: World) -
     await run.result("1s")
     kept = [(line.level, line.message) for line in await world.app.logs(run.id)]
     assert kept == [("info", "begin"), ("warning", "tea is ordered"), ("error", "it is late")]
+
+
+async def test_a_step_that_ignores_the_end_of_its_time_has_failed_ten_seconds_later(world: World) -> None:
+    async def stubborn() -> str:
+        for _ in range(10):
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(10)
+        return "too late"
+
+    @world.app.function()
+    async def works(ctx: FunctionContext) -> str:
+        try:
+            return str(await ctx.step(step(stubborn, timeout="5s")))
+        except StepFailed as problem:
+            return str(problem)
+
+    await world.up()
+    run = await world.app.functions.start("works")
+    await world.advance("16s")
+    assert "longer than its timeout of 5 s, and goes on" in await run.result("1s")
+    await world.advance("2m")
+    assert (await run.info()).status == "succeeded"

@@ -27,7 +27,7 @@ def test_a_run_that_is_stopped_before_a_thread_takes_it_gives_its_slot_back() ->
 
         def start(id: str) -> asyncio.Task[Outcome]:
             run = Run(id=id, root_id=id, name="work", due=0, created=0)
-            return asyncio.create_task(executor.execute(run, handler, Context(run, clock, save), None))
+            return asyncio.create_task(executor.execute(run, handler, Context(run, clock, save), None, lambda _: None))
 
         free = executor._threads.free
         executor._threads.submit(busy.wait, 30)  # the only thread is busy
@@ -62,7 +62,7 @@ def test_a_job_that_python_drops_has_no_outcome() -> None:
 
         async def call() -> None:
             run = Run(id="dropped", root_id="dropped", name="work", due=0, created=0)
-            outcomes.append(await executor.execute(run, handler, Context(run, clock, save), None))
+            outcomes.append(await executor.execute(run, handler, Context(run, clock, save), None, lambda _: None))
 
         coroutine = call()
         task = asyncio.create_task(coroutine)

@@ -19,7 +19,7 @@ from datetime import datetime
 from typing import Any
 
 from ostinato.engine.application_errors import application_error
-from ostinato.engine.context import Occurrence
+from ostinato.engine.context import Occurrence, clean, to_json
 from ostinato.engine.inputs import input_types
 from ostinato.engine.job_logging import Forward
 from ostinato.engine.tracebacks import job_traceback
@@ -88,7 +88,7 @@ class ChildContext(Occurrence):
         return datetime.fromisoformat(self._say(now=True)["now"])
 
     def checkpoint(self, value: Any) -> None:
-        self._say(checkpoint=value)
+        self._say(checkpoint=json.loads(to_json(value, "the checkpoint")))
         self.saved = value
 
     def progress(self, done: float, note: str = "") -> None:
@@ -153,18 +153,17 @@ def main() -> None:
         value = function(**arguments)
         if inspect.iscoroutine(value):
             value = asyncio.run(value)
-        answer = json.dumps({"result": value})
+        answer = f'{{"result": {to_json(value, "the result")}}}'
     except BaseException as problem:
         application = application_error(problem)
-        answer = json.dumps(
-            {
-                "application": application,
-                "error": error_text(problem),
-                "type": type(problem).__name__,
-                "traceback": job_traceback(problem)[-8000:],
-                "seconds": application.get("seconds", getattr(problem, "seconds", None)),
-            }
-        )
+        failure = {
+            "application": application,
+            "error": clean(error_text(problem)),
+            "type": type(problem).__name__,
+            "traceback": clean(job_traceback(problem))[-8000:],
+            "seconds": application.get("seconds", getattr(problem, "seconds", None)),
+        }
+        answer = clean(json.dumps(failure, ensure_ascii=False))
     out.write(answer + "\n")
     out.flush()
 

@@ -11,9 +11,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
+from ostinato.engine.executor import PATIENCE
 from ostinato.when.instants import SECOND, Micros
-
-_PATIENCE = 10.0  # seconds for code that was cancelled to end
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ async def call_in_task(
     call: Callable[[], Awaitable[Any]], timeout: Micros, begun: Callable[[asyncio.Task[Any]], None]
 ) -> Called:
     """Call a function in a task, with a time limit. `begun` is called with the task before the task runs. At the time
-    limit, the task is cancelled. If the task still runs `_PATIENCE` seconds later, it is abandoned, so that it cannot
+    limit, the task is cancelled. If the task still runs `PATIENCE` seconds later, it is abandoned, so that it cannot
     delay its workflow. If the caller is cancelled, the task is cancelled, too, and this function waits until the task
     has ended."""
     task = asyncio.get_running_loop().create_task(_capture(call))
@@ -38,7 +37,7 @@ async def call_in_task(
         await asyncio.wait({task}, timeout=timeout / SECOND)
         if not task.done():
             task.cancel()
-            await asyncio.wait({task}, timeout=_PATIENCE)
+            await asyncio.wait({task}, timeout=PATIENCE)
             return Called(problem=TimeoutError(), late=True)
     except asyncio.CancelledError:
         task.cancel()
