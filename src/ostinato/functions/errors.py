@@ -12,6 +12,9 @@ class FunctionError(OstinatoError):
     """The base class of the errors that `ctx` raises."""
 
 
+_LONGEST_NOTE = 3_000  # characters of a step's traceback
+
+
 class StepFailed(FunctionError):
     """A step has failed and is not tried again. Only a description of the step's exception is recorded, so code cannot
     catch the exception by its own class. `error` is the description, and `type` is the name of the exception's
@@ -23,7 +26,10 @@ class StepFailed(FunctionError):
         self.type = str(error.get("type", ""))
         super().__init__(f"step {step!r} failed: {self.type}: {error.get('message', '')}".rstrip(": "))
         if error.get("traceback"):
-            self.add_note(f"In step {step!r}:\n{str(error['traceback']).rstrip()}")
+            trace = str(error["traceback"]).rstrip()
+            if len(trace) > _LONGEST_NOTE:  # the traceback of the function must have room, too
+                trace = "…" + trace[trace.find("\n", len(trace) - _LONGEST_NOTE) :]
+            self.add_note(f"In step {step!r}:\n{trace}")
 
 
 class StepInterrupted(StepFailed):

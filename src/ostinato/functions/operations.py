@@ -213,9 +213,16 @@ def _reason(wanted: Wanted) -> str:
         parts.append("a child" if len(wanted.children) == 1 else f"{len(wanted.children)} children")
     words = " or ".join(parts)[:160]
     if wanted.due is not None:
-        moment = f"the time {format_instant(wanted.due - wanted.due % SECOND)}"
+        moment = f"the time {_moment(wanted.due)}"
         words = f"{words} or {moment}" if words else moment
     return words or "nothing"
+
+
+def _moment(due: Micros) -> str:
+    try:
+        return format_instant(due - due % SECOND)
+    except (OverflowError, ValueError):
+        return "after the year 9999"
 
 
 def close_runs(runs: Sequence[Run], now: Micros) -> Operation[None]:

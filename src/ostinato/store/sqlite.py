@@ -265,6 +265,8 @@ class SqliteStore(Store):
                 self._notified = True
             try:
                 return execute_sqlite(connection, query_of(statement, "sqlite", statements), statement)
+            except UnicodeEncodeError as problem:  # half of a surrogate pair
+                raise StoreRefused(f"the store {self.path} does not accept a value: {problem}") from problem
             except sqlite3.Error as problem:
                 if trouble is not None:
                     trouble.append(problem)

@@ -56,9 +56,10 @@ def read_spec(document: Mapping[str, object]) -> Spec:
     )
     draft.check_choices()
     sources = [name for name in _SOURCES if name in document]
-    if sources and all(document[name] is None for name in sources):
+    if sources and all(document[name] in (None, []) for name in sources):
         hint = "leave it out, or write {} for a spec without times"
-        raise SpecError(f"{sources[0]} is null", field=sources[0], hint=hint)
+        words = "null" if document[sources[0]] is None else "an empty list"
+        raise SpecError(f"{sources[0]} is {words}", field=sources[0], hint=hint)
     dialect = draft.dialect
     draft = replace(draft, crons=each(document, "cron", lambda value, place: _cron_text(value, place, dialect)))
     zone = named_zone(draft)
