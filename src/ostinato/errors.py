@@ -140,13 +140,15 @@ def may_be_secret(path: Sequence[object], value: object) -> bool:
     """Return whether an error must not repeat the value at `path` in a JSON document, because it may be a secret.
 
     - If a name in `path`, or a name inside the value, suggests a secret, such as `token` or `headers`, return True.
-    - If `path` ends with `url` or contains `http`, return whether the value may be a URL with a password or a query.
+    - If `path` ends with `url` or contains `http`, or if the value looks like a URL, return whether the value may be a
+      URL with a password or a query.
     - Otherwise return False.
     """
     names = [str(step) for step in path]
     if any(map(_SECRET.search, names)) or any(map(_SECRET.search, _names_inside(value))):
         return True
-    return (names[-1:] == ["url"] or "http" in names) and may_have_secret(value)
+    is_url = names[-1:] == ["url"] or "http" in names or (isinstance(value, str) and "://" in value)
+    return is_url and may_have_secret(value)
 
 
 def show_wrong(value: object) -> str:

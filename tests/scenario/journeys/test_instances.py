@@ -727,3 +727,23 @@ async def test_a_journey_that_fails_is_a_warning_in_the_log(
         ("run_failed", late.id),
     ]
     assert records[0].words == "journey 'example' failed: REJECTED; not tried again"  # type: ignore[attr-defined]
+
+
+async def test_ids_keys_and_reasons_are_checked_before_anything_is_stored(world: World) -> None:
+    await world.up()
+    await world.app.journeys.deploy(APPROVAL)
+    for id in ("", 5, "a\0", "\ud800", "x" * 1001):
+        with pytest.raises(OstinatoError, match=r"the id .* is not a text of 1 to 1,000 characters"):
+            await world.app.journeys.start("example", {"who": "u1"}, id=id)  # type: ignore[arg-type]
+    status = await world.app.journeys.start("example", {"who": "u1"}, id="x")
+    for key in ("", 5, "k\0", "\ud800", "x" * 256):
+        with pytest.raises(OstinatoError, match=r"the key .* is not a text of 1 to 255 characters"):
+            await world.app.journeys.submit(status.id, "ask", {"ok": True}, key=key)  # type: ignore[arg-type]
+    for reason in (5, "a\0"):
+        with pytest.raises(OstinatoError, match=r"the reason .* is not a text"):
+            await world.app.journeys.cancel(status.id, reason)  # type: ignore[arg-type]
+    for source in ("", None, b"x"):
+        with pytest.raises(OstinatoError, match="is neither a file, a folder nor the text of a journey"):
+            await world.app.journeys.deploy(source)  # type: ignore[arg-type]
+    assert (await world.app.journeys.status(status.id)).phase == "RUNNING"
+    assert len(await world.runs()) == 1

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from ostinato.client import Json
 from ostinato.errors import OstinatoError
+from ostinato.faces.cli.console import SafeConsole
 from ostinato.faces.cli.files import read_text, write_text
 from ostinato.faces.cli.named_ways import more_ways
 from ostinato.faces.cli.output import CommandOutput, as_text, counted
@@ -190,7 +191,7 @@ def _print_notes(out: CommandOutput, crontab: Crontab, entries: dict[str, Json])
 
 def _print_left_out(lines: Iterable[str]) -> Console:
     """Print what is left out to standard error. Return the console, for further notes."""
-    console = Console(stderr=True, soft_wrap=True, highlight=False)
+    console = SafeConsole(stderr=True, soft_wrap=True, highlight=False)
     for line in lines:
         console.print(Text.assemble(("left out:", "bold magenta"), " ", line))
     return console

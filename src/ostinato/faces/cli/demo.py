@@ -26,6 +26,7 @@ from ostinato.app import Ostinato
 from ostinato.engine.http.egress import EgressPolicy
 from ostinato.engine.listeners import wait_for_event
 from ostinato.errors import Conflict
+from ostinato.faces.cli.console import SafeConsole
 from ostinato.faces.cli.output import COLOURS
 from ostinato.faces.cli.pictures import distance
 from ostinato.flows import ConsoleTransport
@@ -164,7 +165,7 @@ async def schedule(app: Ostinato, services: Any) -> None:
 
 
 async def show(app: Ostinato, stop: asyncio.Event, address: str) -> None:
-    console = Console()
+    console = SafeConsole()
     with _screen(console) as draw:
         while not stop.is_set():
             draw(await picture(app, address, console.height))

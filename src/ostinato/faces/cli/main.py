@@ -10,13 +10,13 @@ from inspect import signature
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 from typer._click.exceptions import NoSuchOption, UsageError
 from typer.core import TyperCommand, TyperGroup
 
 from ostinato.engine.ways import Command, load
 from ostinato.errors import Conflict, NotAStore, NotFound, OstinatoError, StoreError, nearest
+from ostinato.faces.cli.console import SafeConsole
 from ostinato.faces.cli.named_ways import ways_here
 from ostinato.faces.cli.plain_values import read_plainly
 from ostinato.faces.cli.wording import in_words
@@ -171,7 +171,7 @@ class Careful(TyperGroup):
             raise
         except OstinatoError as problem:
             message = Text.assemble(("error:", "bold red"), " ", in_words(problem))
-            Console(stderr=True, soft_wrap=True, highlight=False).print(message)
+            SafeConsole(stderr=True, soft_wrap=True, highlight=False).print(message)
             ctx.exit(code_of(problem))
 
 

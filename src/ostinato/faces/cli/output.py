@@ -15,6 +15,7 @@ from rich.console import Console, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from ostinato.faces.cli.console import SafeConsole
 from ostinato.when.zones import Zone
 
 _WIDE = 160
@@ -55,7 +56,7 @@ class CommandOutput:
         self.as_json = as_json
         # In a pipe or a file, lines are as wide as in a wide terminal.
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else _WIDE
-        self.console = Console(highlight=False, width=width)
+        self.console = SafeConsole(highlight=False, width=width)
 
     def json(self, value: Any) -> None:
         typer.echo(as_text(value))

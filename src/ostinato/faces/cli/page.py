@@ -12,13 +12,14 @@ from itertools import islice
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.panel import Panel
 from rich.text import Text
 
 from ostinato.clock import Clock, SystemClock
 from ostinato.errors import SpecError
+from ostinato.faces.cli.console import SafeConsole
 from ostinato.faces.cli.pictures import month_pictures, shown_times, times_table
 from ostinato.when import rules_in_force
 from ostinato.when.spec_text import parse_spec_text
@@ -72,7 +73,7 @@ def page(
     if sys.stdin.isatty() and sys.stdout.isatty():
         _live(PageState(spec, tz), clock)
         return
-    console = Console()
+    console = SafeConsole()
     console.print(render(PageState(spec, tz), clock))
     for line in sys.stdin:
         if line.strip():

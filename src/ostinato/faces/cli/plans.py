@@ -6,11 +6,12 @@ from datetime import datetime
 from typing import Any, NoReturn
 
 import typer
-from rich.console import Console, Group
+from rich.console import Group
 from rich.text import Text
 
 from ostinato.client import Answered, Json
 from ostinato.errors import OstinatoError
+from ostinato.faces.cli.console import SafeConsole
 from ostinato.faces.cli.output import CommandOutput, table
 from ostinato.schedules.declared.problems import FileError
 
@@ -44,7 +45,7 @@ def refused(out: CommandOutput, problem: OstinatoError) -> NoReturn:
     if out.as_json:
         out.json({"error": str(problem), **({"plan": plan} if mistakes is None else {"problems": mistakes})})
     else:
-        console = Console(stderr=True, soft_wrap=True, highlight=False)
+        console = SafeConsole(stderr=True, soft_wrap=True, highlight=False)
         lines = str(problem).splitlines()
         for line in lines:
             console.print(Text.assemble(("error:", "bold red"), " ", line))

@@ -7,7 +7,7 @@ caller is checked, too, before the body is read. If the body is signed, the call
 from __future__ import annotations
 
 from collections.abc import Sequence
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote, unquote_to_bytes, urlsplit
 
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
@@ -76,6 +76,11 @@ class Guard:
                 await of_error(refused, scope["app"])(scope, receive, send)
                 return
         raw = scope.get("raw_path")
+        if raw and b"%" in raw and not _is_utf8(raw):
+            await problem(400, "bad request", "the path is not UTF-8 when its escapes are decoded")(
+                scope, receive, send
+            )
+            return
         if raw and b"%2" in raw:
             scope = {**scope, "path": segments(raw)}
         read = 0
@@ -122,6 +127,14 @@ class Guard:
         if _has_body(headers) and kind != "application/json":
             return 415, "unsupported media type", f"the body is {kind or 'of no type'}; send application/json"
         return None
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        unquote_to_bytes(raw).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _has_body(headers: Headers) -> bool:

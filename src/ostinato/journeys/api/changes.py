@@ -18,7 +18,7 @@ from ostinato.engine.idempotency import call_id, digest, run_once
 from ostinato.engine.log import log
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import stop
-from ostinato.errors import Conflict, OstinatoError
+from ostinato.errors import Conflict, OstinatoError, is_text, short_repr
 from ostinato.journeys.api.queries import JourneyQueries
 from ostinato.journeys.api.replies import Reply, call_api
 from ostinato.journeys.api.views import JourneyOutcome, JourneyStatus, active_steps, status_of
@@ -57,6 +57,7 @@ from ostinato.when.instants import SECOND
 from ostinato.why_unfinished import START_ONE, has_nodes, warn_without_nodes, why_not_over
 
 WAIT = "30s"  # how long a call waits for an instance to wait or end before it returns the status
+_LONGEST_ID = 1000
 _TRIES = 20
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.002, 0.25  # seconds between two tries; about four in all
 _LOOK_S = 0.1
@@ -139,6 +140,8 @@ class Journeys(JourneyQueries):
         with the same `id` start only one instance.
         """
         api = self._api
+        if id is not None and (not is_text(id) or len(id) > _LONGEST_ID):
+            raise OstinatoError(f"the id {short_repr(id)} is not a text of 1 to {_LONGEST_ID:,} characters")
         definition = await self.read_definition(name, version)
         if definition.is_api:
             raise OstinatoError(f"{name!r} is an API; call it instead of starting it")
@@ -185,8 +188,8 @@ class Journeys(JourneyQueries):
         """
         api = self._api
         digest_ = digest(body)
-        if key is not None and not 0 < len(key) <= 255:
-            raise OstinatoError(f"the key {key!r} is not a text of 1 to 255 characters")
+        if key is not None and (not is_text(key) or len(key) > 255):
+            raise OstinatoError(f"the key {short_repr(key)} is not a text of 1 to 255 characters")
         rest: asyncio.Future[None] | None = None
         call = api.new_id(api.engine().clock.now())
         for tries in range(_TRIES):
@@ -216,6 +219,8 @@ class Journeys(JourneyQueries):
     async def cancel(self, id: str, reason: str = "") -> JourneyStatus:
         """Cancel an instance, and return its status. If the instance has ended, change nothing. Raise `Conflict` if the
         definition does not allow cancellation."""
+        if reason != "" and not is_text(reason):
+            raise OstinatoError(f"the reason {short_repr(reason)} is not a text that can be stored")
         snapshot = await self._snapshot(id)
         lifecycle = snapshot.definition.spec.lifecycle
         if not snapshot.run.status.over and lifecycle is not None and not lifecycle.cancellable:
@@ -433,6 +438,8 @@ class Journeys(JourneyQueries):
 
 def _read_sources(source: str | Path) -> list[tuple[str, str]]:
     """Return (text, file name) for each definition in a text, file or folder. Raise `OstinatoError` if none exists."""
+    if not isinstance(source, str | Path) or not str(source).strip():
+        raise OstinatoError(f"{short_repr(source)} is neither a file, a folder nor the text of a journey")
     if isinstance(source, str) and "\n" in source:
         return [(source, "journey.yaml")]
     path = Path(source)

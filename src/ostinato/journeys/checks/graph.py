@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ostinato.errors import did_you_mean, list_choices
+from ostinato.errors import did_you_mean, is_text, list_choices
 from ostinato.journeys.checks.rules import CheckContext, Rule, RuleFinding
 from ostinato.journeys.language import Graph, targets
 from ostinato.journeys.language.interpolation import config_names, wrong_placeholders
@@ -114,10 +114,18 @@ def reason_placeholders(checking: CheckContext) -> Iterator[RuleFinding]:
             yield RuleFinding((*graph.at(id), "reason"), message, "write ${context.a.b}")
 
 
+def error_codes(checking: CheckContext) -> Iterator[RuleFinding]:
+    """Report error codes of `fail` states that cannot be stored."""
+    for graph, id, state in checking.definition.states_of(Fail):
+        if not is_text(state.error_code):
+            yield RuleFinding((*graph.at(id), "errorCode"), "the code has a character that cannot be stored")
+
+
 RULES = (
     Rule("graph-id", ids),
     Rule("graph-start", start_exists),
     Rule("graph-target", target_exists),
     Rule("graph-unreachable", reachable, Severity.WARNING),
+    Rule("fail-code", error_codes),
     Rule("fail-placeholder", reason_placeholders, Severity.WARNING),
 )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 import orjson
 
+from ostinato.engine.context import clean
 from ostinato.engine.kinds import Kinds
 from ostinato.engine.rows import event_row, timer_row
 from ostinato.engine.rows import insert_row as insert_run_row
@@ -166,7 +167,7 @@ def run_end(change: InstanceChange) -> End:
     if ending.succeeded:
         return End(change.run, Status.SUCCEEDED)
     error = orjson.dumps({"type": ending.code, "message": ending.reason, **ending.cause}).decode()
-    return End(change.run, _STATUS[ending.kind], ending.code, error=error)
+    return End(change.run, _STATUS[ending.kind], None if ending.code is None else clean(ending.code), error=error)
 
 
 def end_runs(

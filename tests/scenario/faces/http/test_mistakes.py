@@ -582,3 +582,61 @@ def test_the_description_says_that_lengths_of_a_simulation_are_texts_or_seconds(
         assert shape["oneOf"] == [length, {"type": "array", "items": length, "maxItems": 1000}]
 
     run(main, tmp_path)
+
+
+def test_true_is_no_number(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        await web.app.schedules.create("nightly", "0 3 * * *", "note")
+        for path, body in (
+            ("/jobs/note/start", {"timeout": True}),
+            ("/jobs/note/start", {"deadline": True}),
+            ("/schedules", {"name": "x", "spec": {}, "action": "note", "deadline": True}),
+            ("/schedules/nightly/backfills", {"first": AT, "last": AT, "rate": True}),
+        ):
+            problem = (await web.post(path, body)).json()
+            field = next(name for name, value in body.items() if value is True)
+            assert problem["problems"] == [
+                {"field": f"body.{field}", "message": "this is neither a number nor a text", "value": True}
+            ]
+
+    run(main, tmp_path)
+
+
+AT = "2026-01-01T00:00:00Z"
+
+
+def test_a_path_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        answer = await web.client.post("/api/v1/jobs/%ff/start")
+        assert (answer.status_code, "not UTF-8" in answer.json()["detail"]) == (400, True)
+        assert (await web.client.post("/api/v1/jobs/%C3%BC/start")).status_code != 400
+
+    run(main, tmp_path)
+
+
+def test_the_target_of_an_action_is_a_text_that_every_store_keeps(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        for action in ("no\0te", {"job": "no\0te"}, {"function": "f\0"}, {"journey": "j\0"}):
+            answer = await web.post("/schedules", {"name": "x", "spec": {}, "action": action})
+            assert answer.status_code == 422, action
+            assert "stored" in answer.text or "NUL" in answer.text, answer.text
+        assert (await web.get("/schedules?job=a%00b")).status_code == 422
+        assert (await web.get("/schedules")).json()["items"] == []
+
+    run(main, tmp_path)
+
+
+def test_a_wrong_target_of_an_action_shows_no_secret(tmp_path: Path) -> None:
+    async def main(web: Api) -> None:
+        for action in (
+            {"journey": {"password": "hunter2"}},
+            {"job": {"url": "https://a.example", "headers": {"authorization": "hunter2"}}},
+        ):
+            answer = await web.post("/schedules", {"name": "x", "spec": {}, "action": action})
+            assert (answer.status_code, "hunter2" in answer.text) == (422, False)
+        answer = await web.post("/schedules", {"name": "x", "spec": {}, "action": {"job": "note", "options": ["x"]}})
+        assert (answer.status_code, "options ['x'] is not an object" in answer.text) == (422, True)
+        answer = await web.post("/jobs/note/start", {"input": {"n": "https://u:hunter2@h/?k=hunter2"}})
+        assert (answer.status_code, "hunter2" in answer.text) == (422, False)
+
+    run(main, tmp_path)

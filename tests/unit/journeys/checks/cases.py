@@ -395,6 +395,7 @@ CASES = [
     Case(85, "binding-name", doc(spec="bindings: {http: {start: {headersToContext: {X-A: a}}}}"), doc(spec="bindings: {http: {start: {headersToContext: {'': a}}}}")),
     Case(85, "shape-empty", doc(), doc(spec="bindings: {http: {start: {queryToContext: {a: ''}}}}")),
     Case(85, "shape-missing", doc(spec="bindings: {http: {start: {headersPassthrough: [{from: A, to: B}]}}}"), doc(spec="bindings: {http: {start: {headersPassthrough: [{from: A}]}}}")),
+    Case(78, "fail-code", doc("a: {type: fail, errorCode: X, reason: r}"), doc('a: {type: fail, errorCode: "X\\0Y", reason: r}')),
     Case(78, "fail-placeholder", doc("a: {type: fail, errorCode: X, reason: r}"), doc("a: {type: fail, errorCode: 'X_${context.x}', reason: r}")),
     Case(78, "fail-placeholder", doc("a: {type: fail, errorCode: X, reason: 'no ${context.x}'}"), doc("a: {type: fail, errorCode: X, reason: 'no ${payload.x}'}")),
     Case(84, "binding-route", doc(kind="Api", spec="bindings: {http: {route: {path: /apis/x, method: POST}}}"), doc(kind="Api", spec="bindings: {http: {route: {path: /runs/x, method: POST}}}")),

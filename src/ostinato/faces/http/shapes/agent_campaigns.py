@@ -14,6 +14,7 @@ from ostinato.faces.http.shapes.common import (
     Length,
     NextAfter,
     NextBefore,
+    Number,
     Object,
     RequestBody,
     Shown,
@@ -75,7 +76,7 @@ class CampaignSettings(RequestBody):
     cancel_on_reply: StrictBool = False
     require_opt_in: StrictBool = False
     expires_after: Length = "7d"
-    holdout: float = Field(default=0, description="Per cent that get nothing.")
+    holdout: Number = Field(default=0, description="Per cent that get nothing.")
     variants: dict[str, Object] = Field(
         default_factory=dict, examples=[{"a": {"weight": 2, "input": {"text": "hello"}}, "b": {"flow": "other"}}]
     )

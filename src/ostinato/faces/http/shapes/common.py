@@ -104,7 +104,19 @@ def _on_the_wire(hint: Any) -> Any:
 
 NO_NUL = r"^[^\x00]*$"  # neither store keeps a NUL in a text
 RUN_CURSOR = r"^[0-9][0-9a-hjkmnp-tv-z]{25}[^\x00]*$"  # begins with the id of a run
-Length = Annotated[str | float, Field(description="A length of time: `30s`, `5m`, `PT1H`, or seconds.")]
+
+
+def _no_truth(value: Any) -> Any:
+    """Return `value`. Raise ValueError if it is a bool, which pydantic would take for 0 or 1."""
+    if isinstance(value, bool):
+        raise ValueError("this is neither a number nor a text")
+    return value
+
+
+Number = Annotated[float, BeforeValidator(_no_truth)]
+Length = Annotated[
+    str | float, BeforeValidator(_no_truth), Field(description="A length of time: `30s`, `5m`, `PT1H`, or seconds.")
+]
 
 
 def _moment(value: Any) -> Any:

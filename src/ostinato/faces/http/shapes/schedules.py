@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 
 from ostinato.faces.http.routing import Body
-from ostinato.faces.http.shapes.common import Moment, NextAfter, NextBefore, Object, RequestBody, Shown, Text
+from ostinato.faces.http.shapes.common import Moment, NextAfter, NextBefore, Number, Object, RequestBody, Shown, Text
 from ostinato.faces.options import RUN_OPTIONS, SCHEDULE_OPTIONS
 from ostinato.schedules.lateness import Lateness
 from ostinato.schedules.model import OverlapName, Policies
@@ -156,7 +156,7 @@ class Fill(RequestBody):
     last: Moment
     overlap: OverlapName | None = None
     input: Object | None = None
-    rate: float | None = Field(default=None, gt=0, le=1_000_000, description="The most runs to start in a second.")
+    rate: Number | None = Field(default=None, gt=0, le=1_000_000, description="The most runs to start in a second.")
 
 
 class BackfillShown(Shown, view=BackfillInfo):
