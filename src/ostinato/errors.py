@@ -398,7 +398,7 @@ def missing_attribute(owner: object, place: str, name: str) -> AttributeError:
     `AttributeError`, this function raises that error."""
     if hasattr(type(owner), name):
         object.__getattribute__(owner, name)
-    public = [other for other in dir(type(owner)) if not other.startswith("_")]
+    public = [other for other in dir(owner) if not other.startswith("_")]
     hint = "" if name.startswith("_") else did_you_mean(name, public) or list_choices(public)
     return AttributeError(f"{place} has no {name!r}{'; ' + hint if hint else ''}", name=name, obj=owner)
 

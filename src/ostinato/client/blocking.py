@@ -20,17 +20,21 @@ from ostinato.errors import missing_attribute
 
 
 class SyncCalls(Calls):
-    """The base class for the blocking form of a part of the client, such as `client.schedules`."""
+    """The base class for the blocking form of a part of the client. `_place` is how users write the part, such as
+    `client.schedules`."""
+
+    _place = "this part of the client"
 
     if not TYPE_CHECKING:
 
         def __getattr__(self, name: str) -> Any:
-            raise missing_attribute(self, f"client.{type(self).__name__.removeprefix('Sync').lower()}", name)
+            raise missing_attribute(self, self._place, name)
 
 
 class SyncSchedules(SyncCalls):
     """`client.schedules` for code that does not await."""
 
+    _place = "client.schedules"
     get = Blocking(Schedules.get)
     create = Blocking(Schedules.create)
     put = Blocking(Schedules.put)
@@ -60,6 +64,7 @@ class SyncSchedules(SyncCalls):
 class SyncWebhooks(SyncCalls):
     """`client.webhooks` for code that does not await."""
 
+    _place = "client.webhooks"
     list = Blocking(Webhooks.list)
     get = Blocking(Webhooks.get)
     create = Blocking(Webhooks.create)
@@ -75,6 +80,7 @@ class SyncWebhooks(SyncCalls):
 class SyncJourneys(SyncCalls):
     """`client.journeys` for code that does not await."""
 
+    _place = "client.journeys"
     start = Blocking(Journeys.start)
     status = Blocking(Journeys.status)
     result = Blocking(Journeys.result)
@@ -98,6 +104,7 @@ class SyncJourneys(SyncCalls):
 class SyncWorkflows(SyncCalls):
     """`client.workflows` for code that does not await."""
 
+    _place = "client.workflows"
     list = Blocking(Workflows.list)
     get = Blocking(Workflows.get)
     draw = Blocking(Workflows.draw)
@@ -118,6 +125,7 @@ class SyncWorkflows(SyncCalls):
 class SyncFunctions(SyncCalls):
     """`client.functions` for code that does not await."""
 
+    _place = "client.functions"
     start = Blocking(Functions.start)
     send = Blocking(Functions.send)
     get = Blocking(Functions.get)
@@ -134,6 +142,7 @@ class SyncFunctions(SyncCalls):
 class SyncAgentSchedules(SyncCalls):
     """`client.agents.schedules(agent)` for code that does not await."""
 
+    _place = "client.agents.schedules(…)"
     create = Blocking(AgentSchedules.create)
     list = Blocking(AgentSchedules.list)
     get = Blocking(AgentSchedules.get)
@@ -148,6 +157,7 @@ class SyncAgentSchedules(SyncCalls):
 class SyncAgentCampaigns(SyncCalls):
     """`client.agents.campaigns(agent)` for code that does not await."""
 
+    _place = "client.agents.campaigns(…)"
     send = Blocking(AgentCampaigns.send)
     test = Blocking(AgentCampaigns.test)
     preview = Blocking(AgentCampaigns.preview)
@@ -167,6 +177,7 @@ class SyncAgentCampaigns(SyncCalls):
 class SyncAgents(SyncCalls):
     """`client.agents` for code that does not await."""
 
+    _place = "client.agents"
     get = Blocking(Agents.get)
     receive = Blocking(Agents.receive)
     turn = Blocking(Agents.turn)

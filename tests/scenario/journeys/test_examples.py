@@ -191,3 +191,13 @@ async def test_a_batch_is_closed_when_the_market_closes(world: World, outside: O
     assert opened == [f"2026-03-{day}T08:00:00Z" for day in ("05", "06", "09")]
     (binding,) = await world.app.journeys.bindings(subject="XETR")
     assert (binding.runs_executed, binding.state) == (5, "exhausted")
+
+
+async def test_a_failed_close_does_not_shift_the_days_of_the_week(world: World, outside: Outside) -> None:
+    outside.answer(lambda received: answering({}, 500))
+    await world.advance_to("2026-03-05T07:00:00Z")  # a Thursday
+    hours = {"firstRun": "2026-03-05T08:00:00Z", "weekday": 4, "opensFor": "PT8H30M"}
+    await begun(world, "market-close", {"market": "XETR", "days": 5, **hours})
+    await world.advance_to("2026-03-12T00:00:00Z")
+    opened = [one["openedAt"] for one in outside.bodies("/markets/XETR/close")]
+    assert list(dict.fromkeys(opened)) == [f"2026-03-{day}T08:00:00Z" for day in ("05", "06", "09")]
