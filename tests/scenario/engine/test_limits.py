@@ -300,3 +300,23 @@ async def test_keys_take_the_defaults_of_what_the_input_leaves_out(world: World)
     ).connected() as other:  # without the function, by what nodes have declared
         assert await keys(other, (await other.start("report", {"copies": 3})).id) == ("report-daily-3", "pool-daily")
         assert await keys(other, (await other.start("report", {"*": ["z"]})).id) == ("report-z-2", "pool-z")
+
+
+async def test_runs_with_an_empty_key_run_end_and_are_recovered(world: World) -> None:
+    called: list[str] = []
+
+    @world.app.job(serial_key="one", concurrency=Limit("{customer}", most=1))
+    async def send(customer: str) -> None:
+        called.append(customer)
+        await asyncio.sleep(10)
+
+    world.app.configure(lease="1m")
+    await world.up()
+    runs = [await world.start("send", {"customer": customer}) for customer in ("a", "", "")]
+    await world.advance("15s")
+    await world.crash()
+    await world.up()
+    await world.advance("5m")
+    assert [(await run.info()).status for run in runs] == ["succeeded"] * 3
+    assert called == ["a", "", "", ""]  # the second was interrupted
+    assert await world.app.check() == []
