@@ -793,9 +793,9 @@ class Ostinato(AppQueries, AppAccess):
         if name in self.functions.codes:
             raise OstinatoError(f"{name!r} is a function; start it by app.functions.start({name!r}, …)")
         now = self.engine.clock.now()
-        return RunBuilder(
-            name, self.engine.find_job(name), at, options, namespace=self.namespace, actor=self.actor, now=now
-        )
+        handler = self.engine.find_job(name)
+        where = {"namespace": self.namespace, "actor": self.actor}
+        return RunBuilder(name, handler, at, options, **where, now=now, called=True)  # type: ignore[arg-type]
 
     def _name_of(self, function: Callable[..., Any]) -> str:
         for handler in self._handlers.values():

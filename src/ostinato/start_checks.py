@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, TypedDict
 
 from ostinato.engine.context import to_json
-from ostinato.engine.jobs import Declaration, Handler, fill
+from ostinato.engine.jobs import Declaration, Handler, check_only_by_position, fill
 from ostinato.engine.rows import write_options
 from ostinato.engine.runs import deadline_timer
 from ostinato.errors import OstinatoError, check_key, did_you_mean, is_text, list_choices, short_repr
@@ -60,7 +60,8 @@ class StartManyCall(StartOptions, total=False):
 
 
 class RunBuilder:
-    """Builds the runs of one job that are started with the same options."""
+    """Builds the runs of one job that are started with the same options. `called` says that a caller starts them now;
+    otherwise their inputs are stored, perhaps by a former version."""
 
     def __init__(
         self,
@@ -72,11 +73,13 @@ class RunBuilder:
         namespace: str,
         actor: str | None,
         now: Micros,
+        called: bool = False,
     ) -> None:
         _check_options(name, handler, options)
         if isinstance(handler, Handler) and handler.started_by:
             raise OstinatoError(f"the job {name!r} can only be started by {handler.started_by}")
         self._name = name
+        self._called = called
         self._handler = handler
         self._namespace = namespace
         self._now = now
@@ -114,6 +117,8 @@ class RunBuilder:
         arguments = dict(input) if input else {}
         if arguments and not all(isinstance(name, str) for name in arguments):
             raise OstinatoError(f"job {self._name!r}: the keys of the input must be strings, not {input!r}")
+        if self._called:
+            check_only_by_position(self._name, arguments)
         if self._handler is not None:
             self._handler.check(arguments)
         if key is not None and (not is_text(key) or len(key) > _KEY):

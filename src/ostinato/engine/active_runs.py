@@ -22,12 +22,12 @@ from ostinato.engine.jobs import Handler
 from ostinato.engine.kinds import JOB, Body, Kinds
 from ostinato.engine.log import log
 from ostinato.engine.retries import after_failure
-from ostinato.engine.rows import read_options
+from ostinato.engine.rows import read_options, whole_run
 from ostinato.engine.run_logging import report_start
 from ostinato.engine.runs import End, end
 from ostinato.engine.telemetry import Metrics, Spans
 from ostinato.engine.unwritten import Unwritten
-from ostinato.errors import OstinatoError, StoreError, StoreUnavailable, TriggerFailed, describe_exception, error_text
+from ostinato.errors import OstinatoError, StoreUnavailable, TriggerFailed, describe_exception, error_text
 from ostinato.ids import Ids
 from ostinato.model import Run, Status
 from ostinato.store.contract import Operation, Row, Store, sql
@@ -122,7 +122,8 @@ class Bodies:
             self.running[run_id].helper = task
 
     def tasks(self) -> list[asyncio.Task[None]]:
-        return [one.task for one in self.running.values() if one.task is not None]
+        """Return the tasks of the bodies that have not ended, without those that were left behind."""
+        return [one.task for one in self.running.values() if one.task is not None and not one.left_behind]
 
     def hand_back(self, runs: Sequence[Run]) -> None:
         """Hand back claimed runs that have not begun. They become ready again, for any node."""
@@ -132,11 +133,12 @@ class Bodies:
     async def abandon(self, why: BodyStop) -> None:
         """Cancel all bodies, and wait until they have ended, but no longer than the grace period."""
         tasks = self.tasks()
-        if why.status is Status.READY and self.running:
-            names = sorted({one.run.name for one in self.running.values()})
+        unfinished = [one for one in self.running.values() if not one.left_behind]
+        if why.status is Status.READY and unfinished:
+            names = sorted({one.run.name for one in unfinished})
             jobs = ", ".join(map(repr, names[:10]))
             words = f"the grace is over: runs of {jobs} are cancelled and handed to other nodes"
-            log.warning(words, action="runs_handed_back", count=len(self.running))
+            log.warning(words, action="runs_handed_back", count=len(unfinished))
         for running in list(self.running.values()):
             running.cancel(why)
         if tasks:
@@ -202,12 +204,16 @@ class Bodies:
     def _leave_behind(self, running: _Task, handler: Handler, context: Context, outcome: Outcome) -> None:
         """End an attempt whose code ignores the end of its time. The code goes on and keeps its slot, but the store
         refuses whatever it writes."""
+        stop = running.stop
+        if stop is not None and stop.status in (Status.READY, Status.CRASHED):
+            return  # the node stops, or has lost its claim
         running.left_behind = True
         words = (
             f"job {running.run.name!r} goes on although its time is over; its attempt ends, and its code keeps a slot"
         )
         log.warning(f"{words}: let it pass on CancelledError", action="left_behind", run=running.run.id)
-        ending = self._decide(running.run, handler, outcome)
+        run = running.run
+        ending = self._decide(run, handler, outcome) if stop is None else End(run, stop.status, stop.reason)
         if context.has_lines:
             ending.lines = context.lines()
         self.ends.put(ending)
@@ -245,12 +251,19 @@ class Bodies:
 
     async def _recover_interrupted(self, run: Run) -> End | None:
         """Recover a run whose body was interrupted by Ctrl-C, by the rule of its kind for crashes. Return None, or the
-        end to write if the store is in trouble."""
+        end to write if that was not possible."""
         log.warning("a run was interrupted by a KeyboardInterrupt", action="execution_interrupted", run=run.id)
         now, node = self._clock.now(), self._node()
+
+        def recover_held(_: int) -> Operation[None]:
+            rows = yield sql("runs_by_ids", [(run.id,)])
+            for held in map(whole_run, rows):
+                if (held.status, held.node, held.claim) == (Status.ACTIVE, node, run.claim):
+                    yield from recover([held], node, now, self._ids.new, self.kinds, INTERRUPTED)
+
         try:
-            await self._store.run(lambda _: recover([run], node, now, self._ids.new, self.kinds, INTERRUPTED))
-        except StoreError:
+            await self._store.run(recover_held)
+        except (Exception, asyncio.CancelledError):  # if it was committed all the same, this end is refused
             return _end_as_handed_back(run)
         self._on_recovered()
         return None

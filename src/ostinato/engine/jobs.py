@@ -46,7 +46,6 @@ class Declaration:
         """Raise `OstinatoError` if the function does not accept the input. Names and types that are not stored in the
         declaration are not checked."""
         if BY_POSITION in values:
-            _check_only_by_position(self.name, values)
             if self.takes is None or self.places is None:
                 return
             values = name_arguments(self.name, values[BY_POSITION], self.takes[: self.places], self.takes, self.needs)
@@ -124,9 +123,10 @@ def _check_names_and_types(
         raise wrong_names
 
 
-def _check_only_by_position(job: str, values: Mapping[str, Any]) -> None:
-    """Raise `OstinatoError` if an input has arguments by position and by name."""
-    if others := [name for name in values if name != BY_POSITION]:
+def check_only_by_position(job: str, values: Mapping[str, Any]) -> None:
+    """Raise `OstinatoError` if an input has arguments by position and by name. Call this with inputs of callers only:
+    stored ones may have both, because former versions ignored the names."""
+    if BY_POSITION in values and (others := [name for name in values if name != BY_POSITION]):
         names = ", ".join(map(repr, others))
         raise OstinatoError(
             f"job {job!r}: the input has {BY_POSITION!r}, a list of all arguments by position, and also {names}"
@@ -257,7 +257,6 @@ class Handler:
     def check(self, values: Mapping[str, Any]) -> None:
         """Raise `OstinatoError` if the function does not accept the names or the types of the input."""
         if BY_POSITION in values:
-            _check_only_by_position(self.name, values)
             values = self.named(values[BY_POSITION])
         _check_names_and_types(self.name, values, self._check_names, self.types if values else None)
 

@@ -22,6 +22,7 @@ from ostinato.engine.log import log
 from ostinato.engine.rows import timer_row
 from ostinato.engine.runs import FOR_OTHERS, expire, wake
 from ostinato.engine.telemetry import Metrics, Spans
+from ostinato.errors import TriggerFailed
 from ostinato.model import Run, Timer
 from ostinato.store.contract import Operation, Row, Store, single, sql
 from ostinato.when.instants import SECOND, Micros
@@ -35,6 +36,7 @@ _IN_ORDER = attrgetter("due", "owner")
 _FIRE = 500  # timers in one batch
 _BEGIN = 100  # with at least this many free slots, fire no more timers than slots, so that no run has to queue
 _SLICE: Micros = 5 * SECOND  # the longest sleep, to notice that the machine was suspended or its clock was set
+_POSTPONED: Micros = 30 * SECOND  # for a timer that a trigger of the database has stopped
 _ELSEWHERE: Micros = 5_000  # the pause while another node fires the due timers
 
 
@@ -62,9 +64,15 @@ class Fired(NamedTuple):
 
 
 def fire(
-    now: Micros, limit: int, purposes: Mapping[tuple[str, str], Fire], direct: DirectClaim, kinds: Kinds, tries: int = 0
+    now: Micros,
+    limit: int,
+    purposes: Mapping[tuple[str, str], Fire],
+    direct: DirectClaim,
+    kinds: Kinds,
+    tries: int = 0,
+    taken: list[Timer] | None = None,
 ) -> Operation[Fired]:
-    """Fire up to `limit` due timers in one transaction.
+    """Fire up to `limit` due timers in one transaction. If `taken` is not None, the timers are put into this list.
 
     `tries` is how often this transaction was tried before. An earlier try may have been committed although its reply
     was lost. If so, the result includes the runs that the earlier try claimed.
@@ -75,6 +83,8 @@ def fire(
     if tries:
         yield from direct.recover(now)
     due = list(map(Timer._make, (yield sql("take_due", now=now, limit=limit))))
+    if taken is not None:
+        taken[:] = due
     if not due:
         return Fired(0, 0, direct.claimed)
     groups: dict[tuple[str, str], list[Timer]] = {}
@@ -112,6 +122,14 @@ def park(timer: Timer, reason: str, now: Micros, parks: Mapping[tuple[str, str],
         yield sql("park_timer", kind=timer.kind, owner=timer.owner, purpose=timer.purpose, reason=reason)
     else:
         yield sql("clear_timers", [(timer.kind, timer.owner, timer.purpose)])
+
+
+def postpone(timer: Timer, now: Micros) -> Operation[None]:
+    """Let a timer that a trigger of the database has stopped fire later, so that it holds up no others. Do nothing if
+    the timer is not the next one any more."""
+    due = list(map(Timer._make, (yield sql("take_due", now=now, limit=1))))
+    if due == [timer]:
+        yield sql("set_timers", [timer_row(timer._replace(due=now + _POSTPONED))])
 
 
 def unpark() -> Operation[int]:
@@ -209,7 +227,7 @@ class Beat:
             with self._spans.of("beat", lag_ms=(now - begin) // 1000):
                 fired = await self._fire_some(now, _FIRE)
         except Exception as problem:
-            if is_trouble(problem):  # the store failed, not a timer
+            if is_trouble(problem) and not isinstance(problem, TriggerFailed):  # the store failed, not a timer
                 raise
             log.warning("timers failed together; firing them one by one", action="batch_failed", problem=repr(problem))
             fired = await self._fire_one_by_one(now)
@@ -217,14 +235,14 @@ class Beat:
         self._metrics.lag.observe(max(0, now - begin) / SECOND)
         return fired
 
-    async def _fire_some(self, now: Micros, limit: int) -> Fired:
+    async def _fire_some(self, now: Micros, limit: int, taken: list[Timer] | None = None) -> Fired:
         direct = self._claimer.reserve(limit)
         if direct.room >= _BEGIN:
             limit = min(limit, direct.room)
         claimed: Sequence[Run] = ()
         try:
             fired = await self._store.run(
-                lambda tries: fire(now, limit, self._purposes, direct.restart(), self._kinds, tries)
+                lambda tries: fire(now, limit, self._purposes, direct.restart(), self._kinds, tries, taken)
             )
             claimed = fired.claimed
         finally:
@@ -232,13 +250,20 @@ class Beat:
         return fired
 
     async def _fire_one_by_one(self, now: Micros) -> Fired:
-        """Fire the timers of a failed batch, each in its own transaction. Park a timer that fails again."""
+        """Fire the timers of a failed batch, each in its own transaction. Park a timer that fails again, or postpone it
+        if a trigger of the database is the cause."""
+        taken: list[Timer] = []
         for count in range(_FIRE):
             if self._stopping:
                 return Fired(count)
             try:
-                if not (await self._fire_some(now, 1)).timers:
+                if not (await self._fire_some(now, 1, taken)).timers:
                     return Fired(count)
+            except TriggerFailed as problem:
+                (stopped,) = taken
+                words = f"{stopped.kind} {stopped.owner} {stopped.purpose}: {problem}"
+                log.warning("a timer is postponed", action="timer_postponed", problem=words)
+                await self._store.run(lambda _: postpone(stopped, now))  # noqa: B023
             except TimerFailed as problem:
                 log.error("a timer failed", action="timer_parked", problem=str(problem))
                 self._metrics.parked.inc()

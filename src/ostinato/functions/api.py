@@ -13,7 +13,7 @@ import orjson
 from ostinato.engine.context import to_json
 from ostinato.engine.group_commit import Committer
 from ostinato.engine.idempotency import check_request_id, digest, run_once
-from ostinato.engine.jobs import Declaration, Handler
+from ostinato.engine.jobs import Declaration, Handler, check_only_by_position
 from ostinato.engine.rows import whole_run
 from ostinato.engine.runs import Started, stop
 from ostinato.engine.ways import Host
@@ -239,6 +239,8 @@ class Functions:
         """Check the arguments as `start` does, but start nothing. Return two values: a new run, and the timer of its
         deadline. The timer is None if there is no deadline. The caller must store both, together with its own rows."""
         name = self._context.codes.named(function)
+        if isinstance(input, Mapping):
+            check_only_by_position(name, input)
         definition = await self._find(name)
         now = self._now()
         return function_run(

@@ -629,9 +629,12 @@ class LiveRun:
         job_logging.current.set(self._log)
         seconds = None if step.timeout is None else step.timeout / SECOND
         limit, patience, left_behind = asyncio.timeout(seconds), None, False
+        task = asyncio.current_task()
 
         def leave_behind() -> None:
             nonlocal left_behind
+            if self.tasks.get(operation.position) is not task:
+                return  # it was stopped before
             left_behind = True
             words = f"it took longer than its timeout of {seconds or 0:g} s, and goes on"
             self._failed(operation, record, step, TimeoutError(words))
@@ -646,7 +649,6 @@ class LiveRun:
         except BaseException as problem:
             if left_behind:
                 return
-            task = asyncio.current_task()
             if isinstance(problem, asyncio.CancelledError) and task is not None and task.cancelling():
                 raise  # it was stopped; one that raises this by itself has failed
             if isinstance(problem, TimeoutError) and limit.expired():
@@ -660,7 +662,8 @@ class LiveRun:
         finally:
             if patience is not None:
                 patience.cancel()
-        self.tasks.pop(operation.position, None)
+        if self.tasks.get(operation.position) is task:  # after it was stopped, another step may be there
+            del self.tasks[operation.position]
         self._stirred.set()
 
     def _succeeded(

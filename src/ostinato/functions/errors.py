@@ -28,7 +28,8 @@ class StepFailed(FunctionError):
         if error.get("traceback"):
             trace = str(error["traceback"]).rstrip()
             if len(trace) > _LONGEST_NOTE:  # the traceback of the function must have room, too
-                trace = "…" + trace[trace.find("\n", len(trace) - _LONGEST_NOTE) :]
+                end = trace[-_LONGEST_NOTE:]
+                trace = "…" + end[max(0, end.find("\n")) :]
             self.add_note(f"In step {step!r}:\n{trace}")
 
 

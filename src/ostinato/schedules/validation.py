@@ -9,10 +9,12 @@ from itertools import islice, pairwise
 from typing import Any, TypeAlias, TypedDict
 
 from ostinato.engine.context import to_json
+from ostinato.engine.jobs import check_only_by_position
 from ostinato.errors import OstinatoError, check_text, did_you_mean, short_repr, show_wrong
 from ostinato.model import Limit, Retry
-from ostinato.schedules.actions import OPTIONS, Maker, read_action, with_input, without_input
+from ostinato.schedules.actions import INPUT, OPTIONS, Maker, read_action, with_input, without_input
 from ostinato.schedules.model import (
+    JOB,
     CatchUp,
     Overlap,
     OverlapName,
@@ -22,6 +24,7 @@ from ostinato.schedules.model import (
     read_catchup,
     read_count,
     read_overlap,
+    run_name,
 )
 from ostinato.schedules.rows import dump, write_action, write_policies
 from ostinato.when import Duration, Spec, parse_duration, read_spec
@@ -171,6 +174,9 @@ def _action(before: ScheduleAction, changes: Mapping[str, Any], checks: Definiti
         input = without_input(target).input
     if not isinstance(input, Mapping):
         raise OstinatoError(f"input{show_wrong(input)} is not an object with names")
+    if "input" in changes or "action" in changes:
+        job = run_name(target)
+        check_only_by_position(job, input if target.kind == JOB else input.get(INPUT) or {})
     to_json(dict(input), "the schedule's input")
     whole = {**kept, **options}
     plain = {key: _plain(value) for key, value in whole.items()}

@@ -14,7 +14,7 @@ from ostinato.clock import Clock
 from ostinato.when.instants import SECOND, Micros
 
 T = TypeVar("T")
-_STUBBORN = 60.0  # virtual seconds for cancelled tasks to end
+_STUBBORN = 3600.0  # virtual seconds for cancelled tasks to end
 _BETWEEN_LOOKS = 50  # moves of the clock between two checks; reading the processor time is a system call
 
 
@@ -83,7 +83,7 @@ def _places(coroutine: Any) -> list[str]:
 
 def end_tasks(loop: asyncio.AbstractEventLoop) -> None:
     """Cancel all tasks that are left on a loop, so that the loop can be closed. Raises `Stuck` if some tasks ignore
-    that for a minute. A runner would wait for these without end, so their coroutines are closed."""
+    that for an hour of virtual time. A runner would wait for these without end, so their coroutines are closed."""
     tasks = asyncio.all_tasks(loop)
     if not tasks:
         return

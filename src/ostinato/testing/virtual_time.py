@@ -7,7 +7,7 @@ import asyncio
 import math
 import selectors
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -230,6 +230,10 @@ def run_virtual(main: Coroutine[Any, Any, T], clock: VirtualClock | None = None)
     loop = VirtualLoop(moving)
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
         try:
-            return runner.run(loop.watch(main))
-        finally:
-            end_tasks(loop)
+            result = runner.run(loop.watch(main))
+        except BaseException:
+            with suppress(Stuck):  # the test has failed already
+                end_tasks(loop)
+            raise
+        end_tasks(loop)
+        return result

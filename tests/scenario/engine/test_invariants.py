@@ -160,6 +160,23 @@ async def test_a_trigger_that_fails_for_a_time_parks_no_schedule(world: World) -
     assert {one.status for one in history} == {"succeeded"}
 
 
+async def test_a_trigger_that_fails_for_one_timer_stops_no_other(world: World) -> None:
+    await start_jobs(world)
+
+    @world.app.job()
+    async def refused() -> None: ...
+
+    await world.app.schedules.create("bad", "every 2s", "refused")
+    await world.app.schedules.create("good", "every 2s", "note", overlap="allow_all")
+    async with refusing(world.app.store.url, "NEW.name = 'refused'", "INSERT"):
+        await world.advance("20s")
+        assert [one.status for one in await world.app.schedules.history("good")] == ["succeeded"] * 10
+        assert await world.app.schedules.history("bad") == []
+        assert (await world.app.schedules.get("bad")).state == "running"
+    await world.advance("1m")
+    assert "succeeded" in {one.status for one in await world.app.schedules.history("bad")}
+
+
 async def test_a_report_of_an_outcome_is_dropped_when_its_node_is_gone(world: World) -> None:
     @world.app.job(at_most_once=True)
     async def fails() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -320,3 +321,21 @@ async def test_runs_with_an_empty_key_run_end_and_are_recovered(world: World) ->
     assert [(await run.info()).status for run in runs] == ["succeeded"] * 3
     assert called == ["a", "", "", ""]  # the second was interrupted
     assert await world.app.check() == []
+
+
+async def test_a_stored_action_with_arguments_by_position_and_by_name_goes_on(world: World) -> None:
+    called: list[tuple[int, int]] = []
+
+    @world.app.job()
+    async def work(x: int, y: int = 0) -> None:
+        called.append((x, y))
+
+    await world.up()
+    schedules = world.app.schedules
+    with pytest.raises(OstinatoError, match="a list of all arguments by position, and also 'y'"):
+        await schedules.create("s", every("1m"), "work", {"*": [1], "y": 2})
+    draft = schedules.draft("s", every("1m"), "work", {"*": [1]})
+    stored = replace(draft, action=replace(draft.action, input={"*": [1], "y": 2}))  # as former versions did
+    await schedules.create_many([stored])
+    await world.advance("2m")
+    assert called == [(1, 0), (1, 0)]

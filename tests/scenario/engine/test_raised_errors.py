@@ -128,6 +128,23 @@ async def test_an_attempt_that_ignores_the_end_of_its_time_ends_ten_seconds_late
     assert await world.app.check() == []
 
 
+async def test_a_cancelled_attempt_that_ignores_the_end_of_its_time_is_cancelled(world: World) -> None:
+    @world.app.job(timeout="20s", retry=3)
+    async def stubborn() -> None:
+        while asyncio.get_running_loop().time() < 100:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(10)
+
+    run = await world.start("stubborn")
+    await world.advance("5s")
+    await run.cancel("enough")
+    await world.advance("40s")
+    info = await run.info()
+    assert (info.status, info.reason) == ("cancelled", "enough")
+    await world.advance("2m")
+    assert len(await world.app.attempts(run.id)) == 1
+
+
 @pytest.mark.parametrize(
     ("kind", "reason"),
     [

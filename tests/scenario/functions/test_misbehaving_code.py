@@ -496,3 +496,39 @@ async def test_a_step_that_ignores_the_end_of_its_time_has_failed_ten_seconds_la
     assert "longer than its timeout of 5 s, and goes on" in await run.result("1s")
     await world.advance("2m")
     assert (await run.info()).status == "succeeded"
+
+
+async def test_a_step_that_was_stopped_and_ignores_it_changes_nothing_later(world: World) -> None:
+    calls: list[tuple[int, float]] = []
+
+    @step(timeout="40s", retry=1)
+    async def stubborn(generation: int) -> int:
+        loop = asyncio.get_running_loop()
+        calls.append((generation, round(loop.time())))
+        end = loop.time() + (300 if generation == 0 else 20)
+        while loop.time() < end:
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(10)
+        return generation
+
+    @world.app.function()
+    async def works(ctx: FunctionContext, generation: int = 0) -> list[int]:
+        async def again() -> None:
+            await ctx.sleep("1s")
+            ctx.continue_as({"generation": generation + 1})
+
+        more = [again()] if generation == 0 else []
+        return list(await ctx.gather(ctx.step(stubborn, generation), *more))
+
+    await world.up()
+    run = await world.app.functions.start("works")
+    await world.advance("10m")
+    assert await run.result("1s") == [1]
+    assert [generation for generation, _ in calls] == [0, 1]
+
+
+def test_a_long_line_in_the_traceback_of_a_step_is_cut() -> None:
+    (note,) = StepFailed("s", {"type": "E", "message": "m", "traceback": "x" * 9_000}).__notes__
+    assert 2_900 < len(note) < 3_100
+    (note,) = StepFailed("s", {"type": "E", "message": "m", "traceback": "line\n" * 2_000}).__notes__
+    assert note.startswith("In step 's':\n…\nline\n")
