@@ -15,6 +15,7 @@ from ostinato.engine.checks import MOST, NAMED, Check, check_none, count_items, 
 from ostinato.engine.invariants import Finding
 from ostinato.engine.membership import NodeInfo
 from ostinato.engine.stalls import blocked
+from ostinato.engine.timers import POSTPONED
 from ostinato.schedules.operations.run_ended import PAUSED_BY_FAILURES
 from ostinato.schedules.operations.search import label_all, missing_labels
 from ostinato.schedules.rows import read_outcomes
@@ -135,7 +136,7 @@ async def _read(app: Ostinato, statement: Statement) -> Rows:
 
 
 async def _overdue(app: Ostinato, now: Micros, alive: bool) -> Check:
-    rows = await _read(app, sql("overdue_schedules", before=now - _OVERDUE, limit=MOST))
+    rows = await _read(app, sql("overdue_schedules", before=now - _OVERDUE, soon=now + POSTPONED, limit=MOST))
     remedy = (
         "nodes are running but behind: check their logs, their load and `ostinato_beat_lag_seconds`"
         if alive

@@ -107,7 +107,7 @@ class Bodies:
         self._lapsed = lapsed
         self._renewed = renewed
         self.ends: Committer[End, None] = Committer(self._commit_ends, trouble, instead=self._replace_unwritable)
-        self.saves: Committer[tuple[Run, str | None, str | None], None] = Committer(self._commit_saves, trouble)
+        self.saves: Committer[tuple[Run, str | None, str | None], bool] = Committer(self._commit_saves, trouble)
 
     def run_of(self, task: asyncio.Task[Any] | None) -> Run | None:
         """Return the run whose body this task executes, or None. Safe to call from another thread."""
@@ -413,9 +413,12 @@ class Bodies:
         return End(run, Status.FAILED, reason)
 
     async def _save(self, run: Run, checkpoint: str | None, progress: str | None) -> None:
-        await self.saves.write((run, checkpoint, progress))
+        if not await self.saves.write((run, checkpoint, progress)):
+            raise OstinatoError("nothing is saved: this attempt is over, or another node has taken its run")
 
-    async def _commit_saves(self, saves: Sequence[tuple[Run, str | None, str | None]]) -> list[None]:
+    async def _commit_saves(self, saves: Sequence[tuple[Run, str | None, str | None]]) -> list[bool]:
+        """Store checkpoints and progress. Return for each whether it was stored. It is not if this node has lost the
+        claim."""
         latest: dict[str, Row] = {}
         for run, checkpoint, progress in saves:
             _, _, old_checkpoint, old_progress = latest.get(run.id, (run.id, run.claim, None, None))
@@ -433,7 +436,7 @@ class Bodies:
         for run_id in latest.keys() - saved:  # the claim is lost
             self._metrics.refused.inc()
             self.cancel_here(run_id, BodyStop(Status.CRASHED, None))
-        return [None] * len(saves)
+        return [run.id in saved for run, _, _ in saves]
 
 
 def _end_as_handed_back(run: Run) -> End:

@@ -123,13 +123,13 @@ def _check_names_and_types(
         raise wrong_names
 
 
-def check_only_by_position(job: str, values: Mapping[str, Any]) -> None:
+def check_only_by_position(job: str, values: Mapping[str, Any], what: str = "job") -> None:
     """Raise `OstinatoError` if an input has arguments by position and by name. Call this with inputs of callers only:
     stored ones may have both, because former versions ignored the names."""
     if BY_POSITION in values and (others := [name for name in values if name != BY_POSITION]):
         names = ", ".join(map(repr, others))
         raise OstinatoError(
-            f"job {job!r}: the input has {BY_POSITION!r}, a list of all arguments by position, and also {names}"
+            f"{what} {job!r}: the input has {BY_POSITION!r}, a list of all arguments by position, and also {names}"
         )
 
 

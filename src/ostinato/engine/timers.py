@@ -36,7 +36,7 @@ _IN_ORDER = attrgetter("due", "owner")
 _FIRE = 500  # timers in one batch
 _BEGIN = 100  # with at least this many free slots, fire no more timers than slots, so that no run has to queue
 _SLICE: Micros = 5 * SECOND  # the longest sleep, to notice that the machine was suspended or its clock was set
-_POSTPONED: Micros = 30 * SECOND  # for a timer that a trigger of the database has stopped
+POSTPONED: Micros = 30 * SECOND  # for a timer that a trigger of the database has stopped
 _ELSEWHERE: Micros = 5_000  # the pause while another node fires the due timers
 
 
@@ -129,7 +129,7 @@ def postpone(timer: Timer, now: Micros) -> Operation[None]:
     the timer is not the next one any more."""
     due = list(map(Timer._make, (yield sql("take_due", now=now, limit=1))))
     if due == [timer]:
-        yield sql("set_timers", [timer_row(timer._replace(due=now + _POSTPONED))])
+        yield sql("set_timers", [timer_row(timer._replace(due=now + POSTPONED))])
 
 
 def unpark() -> Operation[int]:

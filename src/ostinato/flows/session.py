@@ -11,7 +11,6 @@ messages of the conversation are kept.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ from ostinato.flows import people, responses, turns
 from ostinato.flows.calling import call as call_either
 from ostinato.flows.consent import reply_for
 from ostinato.flows.context import FlowContext
-from ostinato.flows.control import FlowEnded, Switched
+from ostinato.flows.control import FlowEnded, NotDirect, SessionClaimLost, Switched
 from ostinato.flows.definition import Agent, check_arguments, undeclared
 from ostinato.flows.errors import ModelRefused, NotSent
 from ostinato.flows.hooks import (
@@ -65,6 +64,7 @@ from ostinato.flows.writing import write_patiently
 from ostinato.functions.context import FunctionContext
 from ostinato.functions.definition import ONCE, StepFunction, step
 from ostinato.functions.errors import Cancelled, CodeMissing, StepFailed, StepInterrupted
+from ostinato.functions.replay import ContinueAs, Overrun
 from ostinato.model import Retry
 from ostinato.store.contract import Operation
 from ostinato.when.instants import SECOND, Micros, from_datetime, to_datetime
@@ -73,6 +73,8 @@ T = TypeVar("T")
 _HOOK_TIMEOUT = 10 * SECOND
 _SEND_TIMEOUT = 60 * SECOND
 _SEND_RETRY = Retry(attempts=5, delay="1s", factor=4.0)
+# What passes through a flow's code, but does not come from it.
+_NOT_THE_FLOWS = (Cancelled, CodeMissing, ContinueAs, GeneratorExit, NotDirect, Overrun, SessionClaimLost)
 _MOST_DEFERRED = 500  # turns that wait until a flow has ended
 Following: TypeAlias = tuple[str, Mapping[str, Any] | None]  # the next flow, and its input
 LOST = "the node was lost while it was being sent"
@@ -940,7 +942,9 @@ class SessionActor:
             reason = ended.reason
         except Switched as switched:
             following, reason = (switched.flow, switched.input), switched.reason
-        except (Exception, KeyboardInterrupt, SystemExit, asyncio.CancelledError) as problem:
+        except BaseException as problem:
+            if isinstance(problem, _NOT_THE_FLOWS):
+                raise
             event, reason = "flow:failed", _reason(problem)
         await self._flow_over(event, reason)
         if event == "flow:failed":

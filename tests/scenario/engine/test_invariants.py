@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, closing
 
 import asyncpg
 
+from ostinato.doctor import diagnose
 from ostinato.engine.unwritten import unwritten
 from ostinato.store.contract import Operation, sql
 from ostinato.testing import VirtualLoop, World
@@ -173,6 +174,8 @@ async def test_a_trigger_that_fails_for_one_timer_stops_no_other(world: World) -
         assert [one.status for one in await world.app.schedules.history("good")] == ["succeeded"] * 10
         assert await world.app.schedules.history("bad") == []
         assert (await world.app.schedules.get("bad")).state == "running"
+        (overdue,) = [one for one in await diagnose(world.app) if one.name == "overdue_schedules"]
+        assert (overdue.state, "default/bad" in overdue.words, "good" in overdue.words) == ("wrong", True, False)
     await world.advance("1m")
     assert "succeeded" in {one.status for one in await world.app.schedules.history("bad")}
 

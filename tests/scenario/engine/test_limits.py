@@ -337,5 +337,9 @@ async def test_a_stored_action_with_arguments_by_position_and_by_name_goes_on(wo
     draft = schedules.draft("s", every("1m"), "work", {"*": [1]})
     stored = replace(draft, action=replace(draft.action, input={"*": [1], "y": 2}))  # as former versions did
     await schedules.create_many([stored])
+    with pytest.raises(OstinatoError, match="schedule 's': the input has"):
+        await schedules.trigger("s", input={"*": [1], "y": 2})
+    with pytest.raises(OstinatoError, match="schedule 's': the input has"):
+        await schedules.backfill("s", "2025-01-01T00:00Z", "2025-01-02T00:00Z", input={"*": [1], "y": 2})
     await world.advance("2m")
     assert called == [(1, 0), (1, 0)]

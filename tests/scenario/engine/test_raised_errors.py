@@ -9,7 +9,7 @@ from contextlib import suppress
 
 import pytest
 
-from ostinato import Context, Ostinato, RunFailed
+from ostinato import Context, Ostinato, OstinatoError, RunFailed
 from ostinato.testing import World
 
 FORMS = ("async", "def")
@@ -112,6 +112,10 @@ async def test_an_attempt_that_ignores_the_end_of_its_time_ends_ten_seconds_late
             for _ in range(10):
                 with suppress(asyncio.CancelledError):
                     await asyncio.sleep(10)
+            with suppress(asyncio.CancelledError):
+                await ctx.checkpoint("too late")  # the first call is cancelled
+            with pytest.raises(OstinatoError, match="nothing is saved: this attempt is over"):
+                await ctx.checkpoint("too late")
             ended.append(1)
         return f"attempt {ctx.attempt}"
 

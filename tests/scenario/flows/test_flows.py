@@ -150,7 +150,11 @@ async def test_flows_hand_over_end_call_tools_and_sleep(world: World) -> None:
     assert (session.status, session.reason) == ("ended", "done")
 
 
-@pytest.mark.parametrize("kind", [ValueError, SystemExit, KeyboardInterrupt, asyncio.CancelledError])
+class Odd(BaseException):
+    pass
+
+
+@pytest.mark.parametrize("kind", [ValueError, SystemExit, KeyboardInterrupt, asyncio.CancelledError, Odd])
 async def test_a_flow_that_raises_is_over_and_the_user_gets_the_fallback(
     world: World, kind: type[BaseException]
 ) -> None:

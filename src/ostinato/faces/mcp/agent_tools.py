@@ -21,7 +21,7 @@ from starlette.types import ASGIApp
 
 from ostinato.app import Ostinato
 from ostinato.engine.access import Role
-from ostinato.engine.context import to_json
+from ostinato.engine.context import clean, to_json
 from ostinato.engine.executor import is_stopping
 from ostinato.engine.rows import audit
 from ostinato.errors import NotFound, OstinatoError, describe_exception, did_you_mean, refuse_nul, short_repr
@@ -104,7 +104,7 @@ class AgentToolsServer:
         except BaseException as problem:
             if is_stopping(problem, task):
                 raise
-            words = str(problem) if isinstance(problem, OstinatoError) else describe_exception(problem)
+            words = clean(str(problem) if isinstance(problem, OstinatoError) else describe_exception(problem))
             await self._note(scope, _CALLED, name, outcome="failed", reason=words[:300])
             return failure(words)
         await self._note(scope, _CALLED, name, outcome="success")

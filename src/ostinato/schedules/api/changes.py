@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, Unpack
 import orjson
 
 from ostinato.engine.idempotency import Unkept, call_id, check_request_id, digest
+from ostinato.engine.jobs import check_only_by_position
 from ostinato.errors import ArgumentError, OstinatoError, missing_attribute, naming_argument
 from ostinato.schedules.api.queries import Moment, ScheduleQueries
 from ostinato.schedules.declared.apply import StoreChanged, apply_plan, make_plan
@@ -249,6 +250,8 @@ class Schedules(ScheduleQueries):
     ) -> Changed:
         """Run the action of a schedule now. For this run, `input` replaces the action's input, and `overlap` replaces
         the schedule's overlap policy. The result's `run` says whether the run started, waits or was skipped."""
+        if isinstance(input, Mapping):
+            check_only_by_position(name, input, "schedule")
         policy = None if overlap is None else read_overlap(overlap)
         call = self._call(name, "trigger", request_id, token, digest(input, overlap))
         answer = await self._run(lambda: edit.trigger(call, policy, input), call)
@@ -268,6 +271,8 @@ class Schedules(ScheduleQueries):
     ) -> Changed:
         """Run the schedule's past times from `first` to `last`, both included. The runs start now, at most `rate` per
         second. Raises OstinatoError if one of the times is still to come, because the schedule will run it anyway."""
+        if isinstance(input, Mapping):
+            check_only_by_position(name, input, "schedule")
         begin, end = read_instant(first, "first"), read_instant(last, "last")
         call = self._call(name, "backfill", request_id, token, digest(begin, end, overlap, input, rate))
 

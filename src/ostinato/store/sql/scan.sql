@@ -51,9 +51,10 @@ GROUP BY name ORDER BY name LIMIT :limit
 SELECT namespace, name, reason FROM ostinato_schedules WHERE state = 'parked' AND closed IS NULL
 ORDER BY namespace, name LIMIT :limit
 
--- overdue_schedules: schedules of any namespace that were due long ago and have not fired. Uses ostinato_timers_due.
+-- overdue_schedules: schedules of any namespace that were due long ago and have not fired, also if their timers were
+-- postponed, at most until :soon. Uses ostinato_timers_due.
 SELECT s.namespace, s.name, t.due FROM ostinato_timers t JOIN ostinato_schedules s ON s.id = t.owner
-WHERE t.parked IS NULL AND t.due <= :before AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next' ORDER BY t.due LIMIT :limit
+WHERE t.parked IS NULL AND t.due <= :soon AND (t.due <= :before OR s.next <= :before) AND t.kind || '' = 'schedule' AND t.purpose || '' = 'next' ORDER BY t.due LIMIT :limit
 
 -- failing_schedules: schedules whose last run failed, with the outcomes of their runs.
 SELECT namespace, name, outcome, paused, notes FROM ostinato_schedules
