@@ -69,7 +69,7 @@ def _calls(file: str, code: CodeType) -> Sequence[tuple[int, str]]:
     try:
         lines, first = inspect.getsourcelines(code)
         tree = ast.parse(textwrap.dedent("".join(lines)))
-    except (OSError, TypeError, SyntaxError):
+    except (OSError, TypeError, SyntaxError, SystemError):  # Python 3.11 may fail if two threads parse at once
         return ()
     definition = next((node for node in ast.walk(tree) if isinstance(node, ast.AsyncFunctionDef)), None)
     if definition is None:
